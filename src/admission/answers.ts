@@ -1,0 +1,63 @@
+/** Resume entries × pending interrupts → answers to send, or why not (docs/protocol.md, "Resume"). */
+import { Validator } from "@cfworker/json-schema";
+import type { RunErrorCode } from "../errors.ts";
+import { answerText, isPermission, responseSchema } from "../mapping/interrupt.ts";
+import { answerDigest } from "../request/json.ts";
+import type { ResumeEntry } from "../request/run_request.ts";
+import { appliedDigest, type PendingInput, type Thread } from "../thread/thread.ts";
+
+export type Answer =
+  & { readonly interruptId: string; readonly digest: string; readonly pending: PendingInput }
+  & (
+    | { readonly kind: "permission"; readonly decision: string }
+    | { readonly kind: "text"; readonly text: string }
+    /** A question that the user does not want to answer: the execution is cancelled. */
+    | { readonly kind: "cancel" }
+  );
+
+export type Checked = { readonly answers: readonly Answer[] } | { readonly code: RunErrorCode };
+
+/**
+ * Checks a resume: every pending interrupt answered exactly once, no other, each payload as its schema says. `pending` are
+ * the interrupts as they are now. An answer that was accepted before, beside others that were not, is no mistake: the
+ * client repeats it because it never heard how its last resume ended.
+ */
+export function checkAnswers(
+  entries: readonly ResumeEntry[],
+  pending: ReadonlyMap<string, PendingInput>,
+  thread: Thread,
+): Checked {
+  const ids = new Set(entries.map(({ interruptId }) => interruptId));
+  if (ids.size < entries.length) return { code: "INCOMPLETE_RESUME" };
+  const [open, foreign] = [
+    entries.filter((entry) => pending.has(entry.interruptId)),
+    entries.filter((entry) => !pending.has(entry.interruptId)),
+  ];
+  if (foreign.some(({ interruptId }) => appliedDigest(thread, interruptId) === undefined)) {
+    return { code: "UNKNOWN_INTERRUPT" };
+  }
+  const isRepeat = foreign.every(({ interruptId, status, payload }) =>
+    appliedDigest(thread, interruptId) === answerDigest(status, payload)
+  );
+  if (open.length === 0 || !isRepeat) return { code: "RESUME_ALREADY_APPLIED" };
+  if (open.length < pending.size) return { code: "INCOMPLETE_RESUME" };
+  const answers = open.map((entry) => readAnswer(entry, pending.get(entry.interruptId)));
+  const valid = answers.filter((answer) => answer !== undefined);
+  return valid.length === answers.length ? { answers: valid } : { code: "RESUME_PAYLOAD_INVALID" };
+}
+
+function readAnswer(
+  { interruptId, status, payload }: ResumeEntry,
+  pending: PendingInput | undefined,
+): Answer | undefined {
+  if (!pending) return undefined;
+  const { value } = pending;
+  const base = { interruptId, pending, digest: answerDigest(status, payload) };
+  if (status === "cancelled") {
+    return isPermission(value) ? { ...base, kind: "permission", decision: "deny" } : { ...base, kind: "cancel" };
+  }
+  if (payload === undefined || !new Validator(responseSchema(value)).validate(payload).valid) return undefined;
+  if (!isPermission(value)) return { ...base, kind: "text", text: answerText(value, payload) };
+  const decision = (payload as { decision?: unknown }).decision;
+  return { ...base, kind: "permission", decision: String(decision) };
+}

@@ -1,0 +1,132 @@
+/** Request → Response, from the edges that it is given: the stations in their order (docs/architecture.md). */
+import { ERRORS, type Refusal, refusal } from "./errors.ts";
+import type { Language } from "./language/messages.ts";
+import { sentence } from "./language/messages.ts";
+import { negotiate } from "./language/negotiate.ts";
+import { CANCEL_BODY_BYTES, JSON_DEPTH, RUN_BODY_BYTES } from "./limits.ts";
+import { errorKind } from "./log.ts";
+import { readBody } from "./request/body.ts";
+import { type Access, corsHeaders, type Head, passGates, type Route } from "./request/gates.ts";
+import { isObject, type Json } from "./json.ts";
+import { parseJson, pythonDigest } from "./request/json.ts";
+import { invalid } from "./errors.ts";
+import { resolveWorkspace } from "./request/workspace.ts";
+import { cancelExecution } from "./run/cancel.ts";
+import type { Services } from "./run/context.ts";
+import { startRun } from "./run/start.ts";
+
+export interface AppSettings {
+  readonly access: Access;
+  /** Allowed workspace roots, resolved. */
+  readonly roots: readonly string[];
+  readonly version: string;
+  readonly protocolVersion: string;
+}
+
+export type App = (request: Request) => Promise<Response>;
+
+/** What a handler answers: a response, or a refusal in the client's language. */
+type Answer = Response | { readonly refusal: Refusal; readonly language: Language };
+
+/** The application over its services. It never throws. */
+export function createApp(settings: AppSettings, services: Services): App {
+  return async (request) => {
+    const head: Head = { method: request.method, url: new URL(request.url), headers: request.headers };
+    const cors = corsHeaders(head, settings.access);
+    const fallback = negotiate(undefined, request.headers.get("accept-language"));
+    try {
+      const passed = passGates(head, settings.access);
+      if ("refusal" in passed) return errorResponse(passed.refusal, fallback, { ...cors, ...passed.headers });
+      const answer = await handle(passed.route, request, fallback);
+      if (!(answer instanceof Response)) return errorResponse(answer.refusal, answer.language, cors);
+      for (const [name, value] of Object.entries(cors)) answer.headers.set(name, value);
+      return answer;
+    } catch (error) {
+      services.log.error("a request failed", { failure: errorKind(error) });
+      return errorResponse(refusal("INTERNAL_ERROR"), fallback, cors);
+    }
+  };
+
+  async function handle(route: Route, request: Request, fallback: Language): Promise<Answer> {
+    switch (route.to) {
+      case "health":
+        return health(settings);
+      case "preflight":
+        return new Response(null, { status: 204 });
+      case "cancel":
+        return await cancel(route.executionId, request, fallback);
+      case "console":
+        return { refusal: refusal("NOT_FOUND"), language: fallback };
+      case "run":
+        return await run(request, fallback);
+    }
+  }
+
+  async function run(request: Request, fallback: Language): Promise<Answer> {
+    const body = await readJson(request, RUN_BODY_BYTES);
+    if ("code" in body) return { refusal: body, language: fallback };
+    const language = negotiate(preferredLanguage(body.value), request.headers.get("accept-language"));
+    const { validateRun } = await import("./request/schema.ts");
+    const valid = validateRun(body.value);
+    if ("refusal" in valid) return { ...valid, language };
+    const cwd = await resolveWorkspace(valid.request.iacCode.cwd, settings.roots);
+    if (typeof cwd !== "string") return { refusal: cwd, language };
+    const accepted = { request: valid.request, cwd, digest: pythonDigest(body.text), language };
+    const started = await startRun(services, accepted);
+    return "code" in started ? { refusal: started, language } : streamResponse(started);
+  }
+
+  async function cancel(executionId: string, request: Request, language: Language): Promise<Answer> {
+    const body = await readJson(request, CANCEL_BODY_BYTES);
+    if ("code" in body) return { refusal: body, language };
+    const { validateCancel } = await import("./request/schema.ts");
+    const valid = validateCancel(body.value);
+    if ("refusal" in valid) return { ...valid, language };
+    const answer = await cancelExecution(services, executionId, valid.request);
+    return "code" in answer ? { refusal: answer, language } : Response.json(answer);
+  }
+}
+
+async function readJson(request: Request, limit: number): Promise<{ value: Json; text: string } | Refusal> {
+  const bytes = await readBody(request, limit);
+  if ("code" in bytes) return bytes;
+  const parsed = parseJson(bytes);
+  if (parsed.ok) return parsed;
+  return parsed.why === "depth" ? invalid("nestedTooDeeply", "$", { limit: JSON_DEPTH }) : refusal("INVALID_JSON");
+}
+
+/** The language that a body asks for, also when the rest of it is wrong. */
+function preferredLanguage(body: Json): string | undefined {
+  const props = isObject(body) ? body.forwardedProps : undefined;
+  const iacCode = isObject(props) ? props.iacCode : undefined;
+  const preferred = isObject(iacCode) ? iacCode.preferredLanguage : undefined;
+  return typeof preferred === "string" ? preferred : undefined;
+}
+
+function health({ version, protocolVersion }: AppSettings): Response {
+  return Response.json({
+    status: "ok",
+    protocol: "ag-ui",
+    protocolPackageVersion: protocolVersion,
+    executionKernel: "a2a-1.0",
+    serverVersion: version,
+  });
+}
+
+function streamResponse(body: ReadableStream<Uint8Array>): Response {
+  return new Response(body, {
+    headers: {
+      "content-type": "text/event-stream",
+      "cache-control": "no-cache",
+      "x-accel-buffering": "no",
+    },
+  });
+}
+
+/** The envelope of every error before a stream. */
+function errorResponse(given: Refusal, language: Language, headers: Record<string, string>): Response {
+  const row = ERRORS[given.code];
+  const message = sentence(language, given.message ?? row.message, given.params);
+  const error = { code: given.code, message, ...(given.details !== undefined && { details: given.details }) };
+  return Response.json({ error }, { status: row.status, headers });
+}

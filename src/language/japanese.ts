@@ -1,0 +1,70 @@
+/** Every sentence of the service, in Japanese. */
+import type { Messages } from "./english.ts";
+
+export const JAPANESE: Messages = {
+  // Before the stream
+  forbiddenHost:
+    "このサーバーは、このリクエストのホスト名には応答しません。localhost を使用するか、--allow-host を指定してサーバーを起動してください。",
+  forbiddenOrigin:
+    "このオリジンのページは、このサーバーを使用できません。許可するには、--allow-origin を指定してサーバーを起動してください。",
+  notFound: "このパスには何もありません。実行を開始するには POST / を使用してください。",
+  methodNotAllowed: "このパスでは、このメソッドを使用できません。使用できるメソッド：{allowed}。",
+  unauthorized: "有効な bearer トークンが必要です。",
+  unsupportedMediaType: "リクエスト本文は application/json でなければなりません。",
+  requestTooLarge: "リクエスト本文が {limit} バイトを超えています。",
+  requestTimeout: "リクエスト本文が {seconds} 秒以内に届きませんでした。",
+  invalidJson: "リクエスト本文が UTF-8 の有効な JSON ではありません。",
+  invalidInput: "リクエストが正しくありません：{field}。",
+  stateUnavailable: "現在、このスレッドの状態を読み書きできません。",
+  serverBusy: "サーバーで同時に処理できる実行の数が上限に達しています。しばらくしてからもう一度お試しください。",
+  duplicateRunId: "このリクエストは、同じ runId ですでに受け付けられています。",
+  runIdConflict: "この runId では、すでに別のリクエストが受け付けられています。",
+  threadBusy: "このスレッドには、すでに進行中の実行があります。",
+  threadBindingConflict: "このスレッドは、別のワークスペースまたは別の呼び出し元のものです。",
+  resumeRequired: "このスレッドは、割り込みへの回答を待っています。",
+  executionExpired: "この割り込みは期限切れです。",
+  executionLost: "再開する実行を復元できませんでした。",
+  executionNotFound: "このスレッドと呼び出し元に該当する実行はありません。",
+  internalError: "サーバーはこのリクエストを処理できませんでした。",
+  // Fields of a request
+  fieldRequired: "{field} は必須です。",
+  fieldType: "{field} の型は {expected} でなければなりません。",
+  fieldUnknown: "{field} は不明なフィールドです。",
+  fieldEmpty: "{field} は空にできません。",
+  fieldTooLong: "{field} が {limit} 文字を超えています。",
+  fieldAllowed: "{field} は次のいずれかでなければなりません：{allowed}。",
+  fieldPositive: "{field} は正の整数でなければなりません。",
+  fieldText: "{field} は正しい形式の Unicode テキストでなければなりません。",
+  fieldHeaderName: "{field} には、有効な HTTP ヘッダーの名前と値を指定してください。",
+  nestedTooDeeply: "{field} の入れ子が {limit} 階層を超えています。",
+  toolsNotSupported: "{field} は空でなければなりません：クライアントのツールには対応していません。",
+  userMessageMissing: "{field} には、テキストまたは画像を含むユーザーメッセージが必要です。",
+  partNotSupported:
+    "{field} は対応していない種類のコンテンツです。テキスト、またはインラインの base64 データの画像を送信してください。",
+  imageNotInline: "{field} はインラインの base64 データの画像でなければなりません。",
+  imageNotBase64: "{field} は厳密な base64（RFC 4648、パディングあり、空白なし）ではありません。",
+  imageTooLarge: "{field} はデコードすると {limit} バイトを超えます。",
+  imagesTooLarge: "{field} の画像は、デコードすると合計で {limit} バイトを超えます。",
+  imageKind: "{field} は読み取り可能な PNG、JPEG、GIF、WebP のいずれの画像でもありません。",
+  imagePixels: "{field} が {limit} ピクセルを超えています。",
+  cwdNotAbsolute: "{field} は絶対パスでなければなりません。",
+  cwdOutside: "{field} は、許可されたワークスペースのルートの外にあります。",
+  cwdNotDirectory: "{field} は、ワークスペースとして使用できるディレクトリではありません。",
+  threadHeaderMismatch: "{field} がヘッダー X-Thread-Id と一致しません。",
+  // Ends of a run
+  incompleteResume: "保留中の割り込みには、それぞれちょうど 1 回だけ回答する必要があります。",
+  unknownInterrupt: "回答に指定された割り込みは、保留中ではありません。",
+  resumePayloadInvalid: "回答が、割り込みの応答スキーマに適合していません。",
+  resumeAlreadyApplied: "この割り込みは、すでに回答済みです。",
+  sessionBackupNotReady: "セッションのバックアップをまだ同期しています。3 秒後にもう一度お試しください。",
+  statePersistenceFailed: "復元に必要な状態を保存できなかったため、実行を停止しました。",
+  a2aUnavailable: "iac-code 実行サービスを利用できません。",
+  a2aProtocolError: "iac-code 実行サービスから、この実行に属さない応答が返されました。",
+  a2aExecutionFailed: "実行に失敗しました",
+  cancelled: "実行はキャンセルされました。",
+  // Interrupts
+  permissionRequired: "許可が必要です。",
+  inputRequired: "入力が必要です。",
+  // Events
+  bytesLeftOut: "[{bytes} バイトを省略しました]",
+};

@@ -1,0 +1,29 @@
+/** Which language a client gets its sentences in (docs/protocol.md, "Languages"). */
+import { type Language, LANGUAGES } from "./messages.ts";
+
+/** Ranges of an Accept-Language header that are looked at; a longer header is an attack, not a wish. */
+const MAX_RANGES = 64;
+
+/**
+ * The language for a request: `preferred` (iacCode.preferredLanguage) when it names one of ours, else the best of the
+ * `Accept-Language` header by q-value, else English. Case and `_` are forgiven, a region falls back to its language.
+ */
+export function negotiate(preferred: string | undefined, acceptLanguage: string | null): Language {
+  return known(preferred) ?? fromHeader(acceptLanguage ?? "") ?? "en";
+}
+
+function known(tag: string | undefined): Language | undefined {
+  const primary = tag?.trim().toLowerCase().split(/[-_]/, 1)[0];
+  return LANGUAGES.find((language) => language === primary);
+}
+
+function fromHeader(header: string): Language | undefined {
+  const ranges = header.split(",", MAX_RANGES).map((range, at) => {
+    const [tag = "", ...params] = range.split(";");
+    const q = params.map((param) => /^\s*q\s*=\s*([\d.]+)\s*$/i.exec(param)?.[1]).find((value) => value !== undefined);
+    return { language: known(tag), quality: q === undefined ? 1 : Number(q), at };
+  });
+  return ranges
+    .filter(({ language, quality }) => language !== undefined && quality > 0)
+    .sort((a, b) => b.quality - a.quality || a.at - b.at)[0]?.language;
+}

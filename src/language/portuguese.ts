@@ -1,0 +1,70 @@
+/** Every sentence of the service, in Portuguese. */
+import type { Messages } from "./english.ts";
+
+export const PORTUGUESE: Messages = {
+  // Before the stream
+  forbiddenHost:
+    "Este servidor não responde pelo nome de host desta solicitação. Use localhost ou inicie o servidor com --allow-host.",
+  forbiddenOrigin:
+    "As páginas desta origem não podem usar este servidor. Para permitir o acesso, inicie o servidor com --allow-origin.",
+  notFound: "Não há nada neste caminho. As execuções são iniciadas com POST /.",
+  methodNotAllowed: "Este caminho não aceita este método. Permitidos: {allowed}.",
+  unauthorized: "É necessário um token bearer válido.",
+  unsupportedMediaType: "O corpo da solicitação deve ser application/json.",
+  requestTooLarge: "O corpo da solicitação excede {limit} bytes.",
+  requestTimeout: "O corpo da solicitação não chegou em até {seconds} segundos.",
+  invalidJson: "O corpo da solicitação não é JSON válido em UTF-8.",
+  invalidInput: "A solicitação não é válida: {field}.",
+  stateUnavailable: "No momento, não é possível ler nem gravar o estado desta thread.",
+  serverBusy: "O servidor atingiu o número máximo de execuções ativas. Tente novamente mais tarde.",
+  duplicateRunId: "Esta solicitação já foi aceita com o mesmo runId.",
+  runIdConflict: "Outra solicitação já foi aceita com este runId.",
+  threadBusy: "A thread já tem uma execução ativa.",
+  threadBindingConflict: "A thread pertence a outro espaço de trabalho ou a outro solicitante.",
+  resumeRequired: "A thread está aguardando respostas às suas interrupções.",
+  executionExpired: "A interrupção expirou.",
+  executionLost: "Não foi possível recuperar a execução a ser continuada.",
+  executionNotFound: "Não existe tal execução para esta thread e este solicitante.",
+  internalError: "O servidor não conseguiu processar esta solicitação.",
+  // Fields of a request
+  fieldRequired: "O campo {field} é obrigatório.",
+  fieldType: "O campo {field} deve ser do tipo {expected}.",
+  fieldUnknown: "{field} não é um campo conhecido.",
+  fieldEmpty: "O campo {field} não deve estar vazio.",
+  fieldTooLong: "O campo {field} excede {limit} caracteres.",
+  fieldAllowed: "O campo {field} deve ser um dos seguintes valores: {allowed}.",
+  fieldPositive: "O campo {field} deve ser um número inteiro positivo.",
+  fieldText: "O campo {field} deve ser um texto Unicode bem formado.",
+  fieldHeaderName: "O campo {field} deve conter nomes e valores válidos de cabeçalhos HTTP.",
+  nestedTooDeeply: "O campo {field} tem mais de {limit} níveis de aninhamento.",
+  toolsNotSupported: "O campo {field} deve estar vazio: não há suporte a ferramentas do cliente.",
+  userMessageMissing: "O campo {field} deve conter uma mensagem do usuário com texto ou uma imagem.",
+  partNotSupported: "{field} é um tipo de conteúdo sem suporte. Envie texto, ou imagens como dados base64 embutidos.",
+  imageNotInline: "O campo {field} deve ser uma imagem na forma de dados base64 embutidos.",
+  imageNotBase64: "O campo {field} não é base64 estrito (RFC 4648, com preenchimento e sem espaços em branco).",
+  imageTooLarge: "O campo {field} excede {limit} bytes depois de decodificado.",
+  imagesTooLarge: "As imagens em {field} excedem, juntas, {limit} bytes depois de decodificadas.",
+  imageKind: "O campo {field} não é uma imagem PNG, JPEG, GIF ou WebP legível.",
+  imagePixels: "O campo {field} tem mais de {limit} pixels.",
+  cwdNotAbsolute: "O campo {field} deve ser um caminho absoluto.",
+  cwdOutside: "O campo {field} está fora das raízes permitidas para espaços de trabalho.",
+  cwdNotDirectory: "O campo {field} não é um diretório que possa ser usado como espaço de trabalho.",
+  threadHeaderMismatch: "O campo {field} não corresponde ao cabeçalho X-Thread-Id.",
+  // Ends of a run
+  incompleteResume: "Cada interrupção pendente deve ser respondida exatamente uma vez.",
+  unknownInterrupt: "A resposta indica uma interrupção que não está pendente.",
+  resumePayloadInvalid: "A resposta não está de acordo com o esquema de resposta da interrupção.",
+  resumeAlreadyApplied: "Esta interrupção já foi respondida.",
+  sessionBackupNotReady: "O backup da sessão ainda está sendo sincronizado. Tente novamente em 3 segundos.",
+  statePersistenceFailed:
+    "Não foi possível salvar o estado necessário para a recuperação; por isso, a execução foi encerrada.",
+  a2aUnavailable: "O serviço de execução iac-code não está disponível.",
+  a2aProtocolError: "O serviço de execução iac-code respondeu com algo que não pertence a esta execução.",
+  a2aExecutionFailed: "A execução falhou",
+  cancelled: "A execução foi cancelada.",
+  // Interrupts
+  permissionRequired: "É necessária uma permissão.",
+  inputRequired: "É necessária uma entrada.",
+  // Events
+  bytesLeftOut: "[{bytes} bytes omitidos]",
+};

@@ -1,0 +1,82 @@
+/** Every bound of the service: its unit in the name, its reason or its section of docs/protocol.md beside it. */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+// Requests
+export const RUN_BODY_BYTES = 12 * MIB;
+export const CANCEL_BODY_BYTES = 64 * KIB;
+/** A body that drips in more slowly than this is refused. */
+export const BODY_MS = 30_000;
+/** JSON deeper than this is an attack on a recursive reader. */
+export const JSON_DEPTH = 200;
+export const ID_CHARS = 1024;
+export const INVOCATION_CHARS = 256;
+/** Free texts of iacCode (model, channel, a header's value ...). */
+export const TEXT_FIELD_CHARS = 16 * KIB;
+export const IMAGE_BYTES = 8 * MIB;
+export const ALL_IMAGES_BYTES = 10 * MIB;
+/** A picture that decodes to more pixels than this would exhaust memory. */
+export const IMAGE_PIXELS = 64_000_000;
+/** The kernel refuses binary parts above this. */
+export const KERNEL_IMAGE_BYTES = 5 * MIB;
+
+// Runs
+/** Runs that may be active at once; each holds one connection to the kernel. */
+export const ACTIVE_RUNS = 4096;
+/** Held for a client that reads slowly, before the kernel's stream is slowed down. */
+export const CLIENT_BUFFER_BYTES = 1 * MIB;
+/** A client that takes nothing for this long is gone. */
+export const CLIENT_STALLED_MS = 120_000;
+/** The client's own parser gives up at 10 MiB. */
+export const EVENT_BYTES = 8 * MIB;
+export const REASON_CHARS = 500;
+/** Shorter values are too common in ordinary text to be masked. */
+export const SECRET_MIN_CHARS = 6;
+/** Parallel candidates ask at nearly the same time: quiet for this long, then the interrupt is announced. */
+export const GATHER_QUIET_MS = 150;
+export const GATHER_MAX_MS = 1_000;
+/** Pipeline event ids remembered within a run, to drop repeats. */
+export const SEEN_EVENT_IDS = 4096;
+/** Usage records are summed per provider and model; more pairs than this are a fault of the kernel. */
+export const USAGE_RECORDS = 256;
+/** Tool calls followed within a run. */
+export const TOOL_CALLS = 16_384;
+
+// The kernel
+/** A frame of the kernel's stream; a 20 MB artifact has to pass. */
+export const FRAME_CHARS = 64 * MIB;
+export const KERNEL_POOL_IDLE_MS = 3_000;
+/** A plain answer (GetTask, state) that takes longer is no answer. */
+export const KERNEL_CALL_MS = 30_000;
+/** A refused connection is tried again for this long before a new run gives up. */
+export const CONNECT_RETRY_MS = 2_000;
+export const CONNECT_RETRY_STEP_MS = 250;
+/** Waits between the attempts to pick a cut stream up again. */
+export const RECOVERY_WAITS_MS: readonly number[] = [200, 2_000, 5_000];
+/** How often one run may be picked up again before the kernel counts as broken. */
+export const RECOVERIES = 16;
+/** "Task is already working.": the first wait, the longest wait, and all of them together. */
+export const REFUSED_FIRST_WAIT_MS = 250;
+export const REFUSED_LONGEST_WAIT_MS = 2_000;
+export const REFUSED_TOTAL_MS = 30_000;
+/** GetTask may lag behind the stream for this long. */
+export const LAG_MS = 2_000;
+export const LAG_STEP_MS = 200;
+/** CancelTask that cannot be delivered is tried again for this long. */
+export const CANCEL_RETRY_MS = 60_000;
+export const CANCEL_RETRY_STEP_MS = 1_000;
+/** The cancellation extension waits for CancelTask this long before it answers. */
+export const CANCEL_ANSWER_MS = 2_000;
+export const SHUTDOWN_MS = 10_000;
+/** Messages of a task's history asked for when text may have been missed. */
+export const HISTORY_MESSAGES = 1_000_000;
+
+// Threads
+export const RUN_DIGESTS = 4096;
+export const APPLIED_RESUMES = 1024;
+export const TERMINAL_EXECUTIONS = 1024;
+/** A thread file that is larger than this was not written by us. */
+export const THREAD_FILE_BYTES = 64 * MIB;
+/** A rename that a scanner refuses is tried again for this long. */
+export const RENAME_RETRY_MS = 1_000;

@@ -1,0 +1,85 @@
+/** Remembers how a text begins without keeping it: enough to cut it off when the kernel repeats it. Pure. */
+import { createHash } from "node:crypto";
+import type { ShownText } from "../thread/thread.ts";
+
+/** Up to this many characters are kept and compared as they are, which is faster than hashing each delta. */
+const KEPT_CHARS = 65_536;
+/** A repeat whose length nobody wrote down (the Python adapter's) is looked for in this many characters. */
+const SEARCHED_CHARS = 32_768;
+
+export interface Tally {
+  add(text: string): void;
+  /** UTF-16 code units so far. */
+  readonly length: number;
+  /** Whether a text begins with all that was added. */
+  startsOff(text: string): boolean;
+  /** Length and digest of all that was added; undefined when that is nothing. */
+  shown(): ShownText | undefined;
+}
+
+/** An empty tally. */
+export function createTally(): Tally {
+  const head = createHash("sha256");
+  let tail = "";
+  let length = 0;
+
+  const digest = () => head.copy().update(tail).digest("hex");
+  return {
+    add(text) {
+      tail += text;
+      length += text.length;
+      if (tail.length <= KEPT_CHARS) return;
+      // Half a surrogate pair has no UTF-8 of its own: it waits for its other half.
+      const whole = isHighSurrogate(tail, tail.length - 1) ? tail.length - 1 : tail.length;
+      head.update(tail.slice(0, whole));
+      tail = tail.slice(whole);
+    },
+    get length() {
+      return length;
+    },
+    startsOff(text) {
+      if (text.length < length) return false;
+      if (length === tail.length) return text.startsWith(tail);
+      return sha256(text.slice(0, length)) === digest();
+    },
+    shown: () => length === 0 ? undefined : { length, digest: digest() },
+  };
+}
+
+/**
+ * How much of `text` repeats what earlier runs showed: all of `earlier` in its order, or, of a thread that the Python
+ * adapter wrote, the longest beginning that has one of its digests; 0 when it is no repeat.
+ */
+export function repeatedLength(text: string, earlier: readonly ShownText[], digests: readonly string[]): number {
+  if (earlier.length > 0) return chainLength(text, earlier);
+  if (digests.length === 0) return 0;
+  const known = new Set(digests);
+  const hash = createHash("sha256");
+  let longest = 0;
+  let at = 0;
+  for (const character of text.slice(0, SEARCHED_CHARS)) {
+    hash.update(character);
+    at += character.length;
+    if (known.has(hash.copy().digest("hex"))) longest = at;
+  }
+  return longest;
+}
+
+function chainLength(text: string, pieces: readonly ShownText[]): number {
+  let at = 0;
+  for (const { length, digest } of pieces) {
+    if (text.length < at + length || sha256(text.slice(at, at + length)) !== digest) return 0;
+    at += length;
+  }
+  return at;
+}
+
+/** Whether the character at a place is the first half of a surrogate pair. */
+export function isHighSurrogate(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}

@@ -1,0 +1,92 @@
+/** Tool calls side by side, kept apart by toolUseId: started → input → result (docs/protocol.md, "Text and tools"). Pure. */
+import type { JsonObject } from "../json.ts";
+import { isObject, text } from "../json.ts";
+import { TOOL_CALLS } from "../limits.ts";
+import type { RunEvent } from "./event.ts";
+import type { Spans } from "./spans.ts";
+import type { Speaker } from "./text.ts";
+
+export interface Tools {
+  start(id: string, name: string, speaker: Speaker): void;
+  /** The whole input, as JSON; ends the call's arguments. */
+  input(id: string, name: string, input: unknown, speaker: Speaker): void;
+  result(id: string, name: string, result: unknown, speaker: Speaker): void;
+  /** What metadata.iac_code.tool says. */
+  accept(tool: JsonObject, speaker: Speaker): void;
+}
+
+interface Call {
+  ended: boolean;
+  answered: boolean;
+}
+
+/**
+ * Follows the calls of one run. In a resumed run a call may have been announced by the run before: its result needs no
+ * start, and its input comes too late.
+ */
+export function createTools(resumed: boolean, spans: Spans, emit: (event: RunEvent) => void): Tools {
+  const calls = new Map<string, Call>();
+
+  function call(id: string): Call {
+    const known = calls.get(id);
+    if (known) return known;
+    const fresh = { ended: false, answered: false };
+    for (const oldest of calls.keys()) {
+      if (calls.size < TOOL_CALLS) break;
+      calls.delete(oldest);
+    }
+    calls.set(id, fresh);
+    return fresh;
+  }
+
+  const tools: Tools = {
+    start(id, name, speaker) {
+      if (calls.has(id)) return;
+      call(id);
+      spans.startTool(id, name, speaker.beforeTool());
+    },
+    input(id, name, input, speaker) {
+      if (!calls.has(id)) {
+        if (resumed) return;
+        tools.start(id, name, speaker);
+      }
+      const current = call(id);
+      if (current.ended) return;
+      current.ended = true;
+      emit({ type: "TOOL_CALL_ARGS", toolCallId: id, delta: JSON.stringify(input) });
+      spans.endTool(id);
+    },
+    result(id, name, result, speaker) {
+      if (!calls.has(id) && !resumed) tools.start(id, name, speaker);
+      const current = call(id);
+      current.ended = true;
+      spans.endTool(id);
+      if (current.answered) return;
+      current.answered = true;
+      speaker.beforeTool();
+      speaker.afterTool();
+      const content = typeof result === "string" ? result : JSON.stringify(result ?? "");
+      emit({ type: "TOOL_CALL_RESULT", messageId: `tool-result-${id}`, toolCallId: id, content, role: "tool" });
+    },
+    accept(tool, speaker) {
+      const id = text(tool.toolUseId);
+      if (id === undefined) return;
+      const name = text(tool.name) ?? "tool";
+      switch (tool.status) {
+        case "started":
+          return tools.start(id, name, speaker);
+        case "input_complete": {
+          const { toolInput, inputSummary } = tool;
+          const summary = isObject(inputSummary) || typeof inputSummary === "string" ? { summary: inputSummary } : {};
+          return tools.input(id, name, toolInput ?? summary, speaker);
+        }
+        case "completed":
+        case "failed":
+          return tools.result(id, name, tool.result, speaker);
+        case "progress":
+          return emit({ type: "CUSTOM", name: "iac-code.tool-progress.v1", value: { schemaVersion: 1, ...tool } });
+      }
+    },
+  };
+  return tools;
+}

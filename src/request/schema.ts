@@ -1,0 +1,153 @@
+/**
+ * JSON → typed request: the AG-UI envelope is open (AG-UI grows), forwardedProps and iacCode are strict (reference
+ * "Standard fields", "forwardedProps.iacCode"; docs/protocol.md). Pure; a field's value never enters a message.
+ */
+import { z } from "zod";
+import { invalid, type Refusal } from "../errors.ts";
+import type { Json } from "../json.ts";
+import { ID_CHARS, INVOCATION_CHARS, TEXT_FIELD_CHARS } from "../limits.ts";
+import { userMessage } from "./content.ts";
+import type { CancelRequest, RunRequest } from "./run_request.ts";
+
+const id = (limit: number) => z.string().min(1).max(limit).refine((value) => value.isWellFormed(), "fieldText");
+const words = z.string().max(TEXT_FIELD_CHARS);
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\u{10ffff}]*$/u;
+
+/** The Python adapter takes null for an optional field as absent, and so do we. */
+const absent = <T extends z.ZodType>(schema: T) => schema.nullish().transform((value) => value ?? undefined);
+
+const iacCode = z.strictObject({
+  schemaVersion: z.literal(1),
+  rosInvocationId: id(INVOCATION_CHARS),
+  cwd: words,
+  model: absent(words),
+  llmApiKey: absent(words),
+  llmHeaders: absent(
+    z.record(z.string(), words).refine(
+      (headers) => Object.entries(headers).every(([name, value]) => HEADER_NAME.test(name) && HEADER_VALUE.test(value)),
+      "fieldHeaderName",
+    ),
+  ),
+  thinking: absent(z.strictObject({
+    enabled: z.boolean().default(false),
+    effort: absent(words),
+    budget: absent(z.int().positive()),
+  })),
+  userId: absent(words),
+  channel: absent(words),
+  preferredLanguage: absent(words),
+  candidatePresentation: absent(z.enum(["standard", "rich"])),
+  runMode: absent(z.enum(["normal", "pipeline"])),
+  pipelineName: absent(words),
+  cleanupOnly: z.boolean().default(false),
+  activeGuidance: z.boolean().default(false),
+  alibabaCloud: absent(z.strictObject({
+    accessKeyId: absent(words),
+    accessKeySecret: absent(words),
+    securityToken: absent(words),
+    regionId: absent(words),
+  })),
+});
+
+const message = z.looseObject({ id: id(ID_CHARS), role: z.string() });
+const resumeEntry = z.looseObject({
+  interruptId: id(ID_CHARS),
+  status: z.enum(["resolved", "cancelled"]),
+  payload: z.unknown().optional(),
+});
+
+const envelope = z.looseObject({
+  threadId: id(ID_CHARS),
+  runId: id(ID_CHARS),
+  parentRunId: absent(id(ID_CHARS)),
+  state: z.unknown().refine((value) => value !== undefined, "fieldRequired"),
+  messages: z.array(z.unknown()),
+  tools: z.array(z.unknown()).max(0, "toolsNotSupported"),
+  context: z.array(z.unknown()),
+  forwardedProps: z.strictObject({ iacCode }),
+  resume: absent(z.array(resumeEntry)),
+});
+
+const cancel = z.looseObject({ threadId: id(ID_CHARS), rosInvocationId: id(INVOCATION_CHARS) });
+
+export type Validated<T> = { readonly request: T } | { readonly refusal: Refusal };
+
+/** A run's body → the request, or INVALID_INPUT for the first field that is wrong. Messages beside a resume are ignored. */
+export function validateRun(body: Json): Validated<RunRequest> {
+  const parsed = envelope.safeParse(body);
+  if (!parsed.success) return { refusal: firstProblem(parsed.error, body) };
+  const { threadId, runId, parentRunId, messages, forwardedProps, resume } = parsed.data;
+  const { schemaVersion: _, ...iac } = forwardedProps.iacCode;
+  const base = { threadId, runId, ...(parentRunId !== undefined && { parentRunId }), iacCode: defined(iac) };
+  if (resume && resume.length > 0) return { request: { ...base, resume: resume as RunRequest["resume"] & object } };
+  const checked = z.object({ messages: z.array(message) }).safeParse({ messages });
+  if (!checked.success) return { refusal: firstProblem(checked.error, body) };
+  const found = userMessage(checked.data.messages);
+  return "refusal" in found ? found : { request: { ...base, message: found.message } };
+}
+
+/** A cancel's body → the request, or INVALID_INPUT. */
+export function validateCancel(body: Json): Validated<CancelRequest> {
+  const parsed = cancel.safeParse(body);
+  if (!parsed.success) return { refusal: firstProblem(parsed.error, body) };
+  const { threadId, rosInvocationId } = parsed.data;
+  return { request: { threadId, rosInvocationId } };
+}
+
+/** A copy without the members that are undefined, at every level. */
+function defined(value: object): RunRequest["iacCode"] {
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(
+    entries.map(([key, item]) => [key, typeof item === "object" && item !== null ? defined(item) : item]),
+  ) as unknown as RunRequest["iacCode"];
+}
+
+/** The first issue as a refusal that names the field's path. */
+function firstProblem(error: z.ZodError, body: Json): Refusal {
+  const [issue] = error.issues;
+  if (!issue) return invalid("invalidInput", "$");
+  const field = fieldPath(issue.path);
+  switch (issue.code) {
+    case "unrecognized_keys":
+      return invalid("fieldUnknown", fieldPath([...issue.path, shortKey(issue.keys[0] ?? "")]));
+    case "invalid_type":
+      if (valueAt(body, issue.path) === undefined) return invalid("fieldRequired", field);
+      return invalid("fieldType", field, { expected: issue.expected === "int" ? "integer" : issue.expected });
+    case "invalid_value":
+      if (valueAt(body, issue.path) === undefined) return invalid("fieldRequired", field);
+      return invalid("fieldAllowed", field, { allowed: issue.values.map(String).join(", ") });
+    case "too_small":
+      return issue.origin === "string" ? invalid("fieldEmpty", field) : invalid("fieldPositive", field);
+    case "too_big":
+      if (issue.origin === "array") return invalid("toolsNotSupported", field);
+      return issue.origin === "string"
+        ? invalid("fieldTooLong", field, { limit: Number(issue.maximum) })
+        : invalid("fieldPositive", field);
+    case "custom":
+      if (issue.message === "fieldHeaderName") return invalid("fieldHeaderName", field);
+      return issue.message === "fieldRequired" ? invalid("fieldRequired", field) : invalid("fieldText", field);
+    default:
+      return invalid("invalidInput", field);
+  }
+}
+
+/** `forwardedProps.iacCode.cwd`, `messages[2].id`; `$` for the body itself. */
+function fieldPath(path: readonly PropertyKey[]): string {
+  const steps = path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`).join("");
+  return steps.replace(/^\./, "") || "$";
+}
+
+/** A key that the client chose: cut, and without characters that could disturb a terminal. */
+function shortKey(key: string): string {
+  return key.slice(0, 64).toWellFormed().replace(/\p{C}/gu, "?");
+}
+
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+  let at = value;
+  for (const step of path) {
+    if (typeof at !== "object" || at === null || !Object.hasOwn(at, step)) return undefined;
+    at = (at as Record<PropertyKey, unknown>)[step];
+  }
+  return at;
+}

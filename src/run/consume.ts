@@ -1,0 +1,109 @@
+/** Reads a kernel stream through the mapper, read by read, until the run ends, the stream breaks, or the kernel asks. */
+import { KernelFailure, type KernelStream } from "../kernel/client.ts";
+import type { Frame } from "../kernel/wire.ts";
+import { GATHER_MAX_MS, GATHER_QUIET_MS } from "../limits.ts";
+import { type Outcome, perform, type RunContext } from "./context.ts";
+import { untilStopped } from "./control.ts";
+
+/** How a stream came to its end: with the run's own, or cut off, or with a refusal to begin. */
+export type Consumed = "ended" | "cut" | "retry";
+
+/** Maps frames that were read already, then all that the stream still brings. */
+export async function consume(
+  context: RunContext,
+  stream: KernelStream,
+  first: readonly Frame[] = [],
+): Promise<Consumed> {
+  context.upstream = stream;
+  let reading: Promise<Frame[] | undefined> | undefined;
+  try {
+    let outcome = await take(context, first);
+    while (outcome === "on") {
+      reading = read(stream);
+      const frames = await untilStopped(reading, context.control.signal);
+      reading = undefined;
+      if (!frames) return "cut";
+      outcome = await take(context, frames);
+    }
+    return outcome === "gather" ? await gather(context, stream) : outcome;
+  } finally {
+    // A run that stops before it knows its task leaves the stream to somebody who finds out, and cancels it.
+    const isUnknown = reading !== undefined && context.control.signal.aborted && context.mapper.taskId === null;
+    if (isUnknown) void context.services.aftermath.cancelUnknown(Promise.resolve(stream), reading);
+    else stream.close();
+  }
+}
+
+/** Maps frames and hands their events on. What follows a question or an end in the same read is mapped with it. */
+export async function take(context: RunContext, frames: readonly Frame[]): Promise<Outcome> {
+  let outcome: Outcome = "on";
+  for (const frame of frames) {
+    const effects = context.mapper.accept(frame);
+    const performed = perform(context, effects);
+    const came = typeof performed === "string" ? performed : await performed;
+    if (came !== "on") outcome = came;
+    if (came === "ended" || came === "retry") break;
+  }
+  if (outcome === "ended") return outcome;
+  await handOver(context);
+  context.control.signal.throwIfAborted();
+  return outcome;
+}
+
+/** Waits for a slow client, unless the run is to stop. */
+async function handOver({ sink, control }: RunContext): Promise<void> {
+  const flushed = sink.flush();
+  if (flushed) await untilStopped(flushed, control.signal);
+}
+
+/** The frames of a read; undefined when the stream has ended or broken. */
+async function read(stream: KernelStream): Promise<Frame[] | undefined> {
+  try {
+    return await stream.next();
+  } catch (error) {
+    if (error instanceof KernelFailure) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Parallel candidates ask at nearly the same time: reads on until it has been quiet for 150 ms, at most 1 s in all, then
+ * ends the run with everything that was asked.
+ */
+async function gather(context: RunContext, stream: KernelStream): Promise<Consumed> {
+  const { clock } = context.services;
+  const until = clock.now() + GATHER_MAX_MS;
+  while (clock.now() < until) {
+    const frames = await readUntilQuiet(context, stream, Math.min(GATHER_QUIET_MS, until - clock.now()));
+    if (!frames) break;
+    if (await take(context, frames) === "ended") return "ended";
+  }
+  context.control.signal.throwIfAborted();
+  await announce(context);
+  return "ended";
+}
+
+/** Ends the run with the questions that the kernel has asked. */
+export async function announce(context: RunContext): Promise<void> {
+  const { clock, interruptTtlMs } = context.services;
+  const expiresAt = interruptTtlMs === 0 ? null : clock.now() + interruptTtlMs;
+  await perform(context, context.mapper.end({ cause: "interrupt", expiresAt }));
+}
+
+/** The frames of a read; undefined when there is none within `ms`, or the stream is over. Not to be read on after that. */
+export async function readUntilQuiet(
+  context: RunContext,
+  stream: KernelStream,
+  ms: number,
+): Promise<Frame[] | undefined> {
+  const timer = new AbortController();
+  const quiet = context.services.clock.sleep(ms, timer.signal).then(() => undefined);
+  const next = read(stream);
+  // Whoever loses the race is not awaited by anybody: a stream that is closed later rejects with nobody to hear it.
+  next.catch(() => undefined);
+  try {
+    return await Promise.race([next, quiet]);
+  } finally {
+    timer.abort();
+  }
+}

@@ -1,0 +1,129 @@
+/** What every part of a run needs, and how its effects are carried out, one after the other. */
+import type { Clock } from "../clock.ts";
+import { RunFailure } from "../errors.ts";
+import type { Aftermath } from "../kernel/aftermath.ts";
+import type { Kernel, KernelStream } from "../kernel/client.ts";
+import { errorKind, type Log } from "../log.ts";
+import type { Effect } from "../mapping/effect.ts";
+import type { Mapper } from "../mapping/mapper.ts";
+import type { RunRequest } from "../request/run_request.ts";
+import type { EventSink } from "../stream/response.ts";
+import type { Registry } from "../thread/registry.ts";
+import type { Thread, ThreadChange } from "../thread/thread.ts";
+import type { RunControl } from "./control.ts";
+
+/** The edges that runs act through. */
+export interface Services {
+  readonly kernel: Kernel;
+  readonly registry: Registry;
+  readonly aftermath: Aftermath;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Every run that has not ended, guidance included. */
+  readonly runs: Set<RunControl>;
+  /** How long an interrupt may be answered, in ms; 0: for ever. */
+  readonly interruptTtlMs: number;
+  /** Silence after which a heartbeat is sent, in ms. */
+  readonly heartbeatMs: number;
+}
+
+/** One run under way. */
+export interface RunContext {
+  readonly services: Services;
+  readonly request: RunRequest;
+  /** The thread as it was admitted. */
+  readonly thread: Thread;
+  readonly mapper: Mapper;
+  readonly sink: EventSink;
+  readonly control: RunControl;
+  /** The stream that is being read, for whoever has to leave it. */
+  upstream: KernelStream | undefined;
+  /** Notes that were logged, each once a run. */
+  readonly noted: Set<string>;
+}
+
+/** What carrying out effects came to. */
+export type Outcome = "on" | "gather" | "retry" | "ended";
+
+/**
+ * Carries out effects in their order. Sends at once what needs no wait; returns a promise only when something does, so
+ * that a burst of deltas costs none.
+ */
+export function perform(context: RunContext, effects: readonly Effect[]): Outcome | Promise<Outcome> {
+  for (const [at, effect] of effects.entries()) {
+    if (effect.do !== "emit") return performRest(context, effects.slice(at));
+    context.sink.write(effect.event);
+  }
+  return context.mapper.phase === "ended" ? "ended" : "on";
+}
+
+async function performRest(context: RunContext, effects: readonly Effect[]): Promise<Outcome> {
+  let outcome: Outcome = "on";
+  for (const effect of effects) {
+    const came = await performOne(context, effect);
+    if (came !== "on") outcome = came;
+  }
+  return context.mapper.phase === "ended" ? "ended" : outcome;
+}
+
+async function performOne(context: RunContext, effect: Effect): Promise<Outcome> {
+  const { services, mapper, sink } = context;
+  switch (effect.do) {
+    case "emit":
+      sink.write(effect.event);
+      return "on";
+    case "save":
+      await save(context, effect.change).catch((error) =>
+        services.log.warn("a thread's state could not be saved", { ...runFields(context), failure: errorKind(error) })
+      );
+      return "on";
+    case "commit":
+      await commit(context, effect.change);
+      return await perform(context, effect.then());
+    case "gather":
+    case "retry":
+      return effect.do;
+    case "leave":
+      leave(context);
+      return "on";
+    case "cancel":
+      if (mapper.taskId !== null) void services.aftermath.cancel(mapper.taskId);
+      return "on";
+    case "note":
+      if (!context.noted.has(effect.note)) services.log.warn(effect.note, runFields(context));
+      context.noted.add(effect.note);
+      return "on";
+  }
+}
+
+/** Leaves the kernel's stream, when one is open. */
+export function leave(context: RunContext): void {
+  context.upstream?.close();
+  context.upstream = undefined;
+}
+
+async function commit(context: RunContext, change: ThreadChange): Promise<void> {
+  try {
+    await save(context, change);
+  } catch (error) {
+    const fields = { ...runFields(context), failure: errorKind(error) };
+    context.services.log.error("state needed for recovery could not be saved", fields);
+    throw new RunFailure("STATE_PERSISTENCE_FAILED", undefined, { cause: error });
+  }
+}
+
+async function save({ services, request, thread, sink }: RunContext, change: ThreadChange): Promise<void> {
+  // What was written before goes out meanwhile; a slow client does not hold up the disk.
+  sink.flush();
+  await services.registry.change(request.threadId, thread.execution.executionId, change);
+}
+
+/** What a log line of a run says about it. */
+export function runFields({ request, thread, mapper }: RunContext): Record<string, string | undefined> {
+  return {
+    thread: thread.contextId,
+    run: request.runId.replace(/\p{C}/gu, "?").slice(0, 128),
+    execution: thread.execution.executionId,
+    task: mapper.taskId ?? undefined,
+  };
+}

@@ -1,0 +1,76 @@
+/** A user's turn: one message to the kernel, followed to its end (docs/protocol.md, "The stream", "A cut stream"). */
+import { RunFailure } from "../errors.ts";
+import { KernelFailure, type KernelStream } from "../kernel/client.ts";
+import { contentParts, messageParams } from "../kernel/message.ts";
+import type { JsonObject } from "../json.ts";
+import {
+  CONNECT_RETRY_MS,
+  CONNECT_RETRY_STEP_MS,
+  REFUSED_FIRST_WAIT_MS,
+  REFUSED_LONGEST_WAIT_MS,
+  REFUSED_TOTAL_MS,
+} from "../limits.ts";
+import { consume } from "./consume.ts";
+import { type RunContext, runFields } from "./context.ts";
+import { untilStopped } from "./control.ts";
+import { followThroughCuts } from "./recover.ts";
+
+/** Runs a new execution to the end of its run. Throws RunFailure, KernelFailure, or the abort of a run that is stopped. */
+export async function runNew(context: RunContext): Promise<void> {
+  const { request, thread } = context;
+  if (!request.message) throw new RunFailure("INTERNAL_ERROR");
+  const { id: messageId, parts } = request.message;
+  const { contextId, cwd } = thread;
+  const params = messageParams(request, { messageId, parts: contentParts(parts), contextId, cwd });
+  const patience = createPatience(context);
+  while (true) {
+    const stream = await openStream(context, params);
+    const consumed = await consume(context, stream);
+    if (consumed === "ended") return;
+    if (consumed === "cut") {
+      // Without a task there is nothing to go on with, and sending again could do the work twice.
+      if (context.mapper.taskId === null) throw new RunFailure("A2A_UNAVAILABLE");
+      return await followThroughCuts(context);
+    }
+    await patience.wait();
+  }
+}
+
+/**
+ * Opens a message stream; a connection that was refused is tried again for up to 2 s, since nothing was sent. The request
+ * itself outlives a run that stops meanwhile: only its answer tells the task that is to be cancelled.
+ */
+export async function openStream(context: RunContext, params: JsonObject): Promise<KernelStream> {
+  const { kernel, clock, aftermath } = context.services;
+  const { signal } = context.control;
+  const until = clock.now() + CONNECT_RETRY_MS;
+  while (true) {
+    const opening = kernel.stream("SendStreamingMessage", params, new AbortController().signal);
+    try {
+      return await untilStopped(opening, signal);
+    } catch (error) {
+      if (signal.aborted) void aftermath.cancelUnknown(opening);
+      const refused = error instanceof KernelFailure && error.kind === "refused";
+      if (!refused || clock.now() >= until) throw error;
+      await clock.sleep(CONNECT_RETRY_STEP_MS, signal);
+      signal.throwIfAborted();
+    }
+  }
+}
+
+/** Waits longer and longer for a kernel that still winds down the turn before; after 30 s in all, it has failed. */
+export function createPatience(context: RunContext): { wait(): Promise<void> } {
+  const { clock, log } = context.services;
+  let until: number | undefined;
+  let next = REFUSED_FIRST_WAIT_MS;
+  return {
+    async wait() {
+      until ??= clock.now() + REFUSED_TOTAL_MS;
+      if (clock.now() + next > until) throw new RunFailure("A2A_EXECUTION_FAILED", "Task is already working.");
+      log.debug("the kernel is still winding down", runFields(context));
+      await clock.sleep(next, context.control.signal);
+      context.control.signal.throwIfAborted();
+      next = Math.min(next * 2, REFUSED_LONGEST_WAIT_MS);
+    },
+  };
+}

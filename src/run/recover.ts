@@ -1,0 +1,93 @@
+/** Picks a run up again whose stream was cut: the task works on in the kernel (docs/protocol.md, "A cut stream"). */
+import { RunFailure } from "../errors.ts";
+import { KernelFailure, type PipelineState } from "../kernel/client.ts";
+import { nextStep } from "../kernel/recovery.ts";
+import type { Frame } from "../kernel/wire.ts";
+import { HISTORY_MESSAGES, LAG_MS, LAG_STEP_MS, RECOVERIES, RECOVERY_WAITS_MS } from "../limits.ts";
+import { announce, consume, take } from "./consume.ts";
+import { perform, type RunContext, runFields } from "./context.ts";
+
+/** Follows a task to its end through any number of cuts, up to a bound. Throws RunFailure when the kernel is gone. */
+export async function followThroughCuts(context: RunContext): Promise<void> {
+  for (let cuts = 0; cuts < RECOVERIES; cuts++) {
+    if (await pickUp(context) === "ended") return;
+  }
+  throw new RunFailure("A2A_UNAVAILABLE");
+}
+
+/** Up to three attempts over about 7 s to reach the task again. */
+async function pickUp(context: RunContext): Promise<"ended" | "cut"> {
+  const { services, control } = context;
+  for (const wait of RECOVERY_WAITS_MS) {
+    await services.clock.sleep(wait, control.signal);
+    control.signal.throwIfAborted();
+    try {
+      return await followOnce(context);
+    } catch (error) {
+      if (!(error instanceof KernelFailure)) throw error;
+      services.log.info("the kernel does not answer", { ...runFields(context), failure: error.message });
+    }
+  }
+  throw new RunFailure("A2A_UNAVAILABLE");
+}
+
+/** Asks for the task once, and maps its end or follows it. Throws KernelFailure when the kernel does not answer. */
+export async function followOnce(context: RunContext): Promise<"ended" | "cut"> {
+  const frame = await taskBeyondLag(context);
+  const step = nextStep(frame, context.mapper.isApplied);
+  if (step === "lost") throw new RunFailure("A2A_UNAVAILABLE");
+  if (step === "map") {
+    await catchUpPipeline(context);
+    const outcome = await take(context, [frame]);
+    if (outcome === "gather") await announce(context);
+    return outcome === "on" || outcome === "retry" ? "cut" : "ended";
+  }
+  return await subscribe(context);
+}
+
+/** Subscribes first and asks for what was missed then, so that nothing can happen in between. */
+async function subscribe(context: RunContext): Promise<"ended" | "cut"> {
+  const { services, mapper, control } = context;
+  const stream = await services.kernel.stream("SubscribeToTask", { id: mapper.taskId }, control.signal);
+  context.upstream = stream;
+  try {
+    const first = await stream.next();
+    // A task that has ended meanwhile cannot be subscribed to: its account is asked for again.
+    if (!first || first.some(({ kind }) => kind === "error")) return "cut";
+    await catchUpPipeline(context);
+    const consumed = await consume(context, stream, first);
+    return consumed === "ended" ? "ended" : "cut";
+  } finally {
+    stream.close();
+  }
+}
+
+/** GetTask; asked again for up to 2 s while it shows a question that was answered. */
+async function taskBeyondLag(context: RunContext): Promise<Frame> {
+  const { clock } = context.services;
+  const until = clock.now() + LAG_MS;
+  while (true) {
+    const frame = await getTask(context, HISTORY_MESSAGES);
+    if (nextStep(frame, context.mapper.isApplied) !== "lags" || clock.now() >= until) return frame;
+    await clock.sleep(LAG_STEP_MS, context.control.signal);
+    context.control.signal.throwIfAborted();
+  }
+}
+
+/** The task's own account, with up to `historyLength` messages. */
+export async function getTask({ services, mapper, control }: RunContext, historyLength: number): Promise<Frame> {
+  return await services.kernel.call("GetTask", { id: mapper.taskId, historyLength }, control.signal);
+}
+
+/** Maps the pipeline events that were missed, in their order. */
+async function catchUpPipeline(context: RunContext): Promise<void> {
+  const { mapper, request } = context;
+  if (mapper.sequence === 0 && request.iacCode.runMode !== "pipeline") return;
+  const state = await pipelineState(context);
+  if (state) await perform(context, mapper.recover(state, false));
+}
+
+/** The pipeline's state after the last sequence that was mapped; undefined when the task has no pipeline. */
+export async function pipelineState({ services, mapper, control }: RunContext): Promise<PipelineState | undefined> {
+  return await services.kernel.pipelineState(mapper.taskId ?? "", mapper.sequence, control.signal);
+}

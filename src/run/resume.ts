@@ -1,0 +1,98 @@
+/**
+ * A run that answers: restore the session, verify the task, catch up, check the answers, send them one by one, and follow
+ * the task on (reference "Resume"; docs/protocol.md, "Resume").
+ */
+import { type Answer, checkAnswers } from "../admission/answers.ts";
+import { RunFailure } from "../errors.ts";
+import { type Frame, isFinal, requiredInputs, type Status } from "../kernel/wire.ts";
+import { LAG_MS, LAG_STEP_MS } from "../limits.ts";
+import type { ResumeEntry } from "../request/run_request.ts";
+import { sendAnswers } from "./answer.ts";
+import { announce, take } from "./consume.ts";
+import { perform, type RunContext } from "./context.ts";
+import { getTask, pipelineState } from "./recover.ts";
+
+/** Throws RunFailure, KernelFailure, or the abort of a run that is stopped; until an answer is accepted, all stays open. */
+export async function runResume(context: RunContext): Promise<void> {
+  const { mapper, thread } = context;
+  // Nothing waits: what was answered or cancelled before needs no kernel to say so.
+  if (mapper.pending.size === 0) return void requireAnswers(context);
+  if (thread.execution.taskId === null) throw new RunFailure("EXECUTION_LOST");
+  if (await isLost(context)) return await endLost(context);
+  const status = await verifiedTask(context);
+  const missed = await pipelineState(context);
+  if (missed) await perform(context, mapper.recover(missed, true));
+  if (isFinal(status.state)) return await endWith(context, status);
+  if (await asksMore(context, status)) return;
+  await sendAnswers(context, requireAnswers(context), status);
+}
+
+/** Whether the kernel has lost the session or the task. */
+async function isLost({ services, thread, control }: RunContext): Promise<boolean> {
+  const { sessionId, cwd, execution } = thread;
+  if (sessionId === null) return false;
+  const restored = await services.kernel.ensureRestored(cwd, sessionId, execution.taskId ?? "", control.signal);
+  if (restored === "notReady") throw new RunFailure("SESSION_BACKUP_NOT_READY");
+  return restored === "lost";
+}
+
+/** A user who gives up on an execution that is lost anyway must not be told to try again for ever. */
+async function endLost(context: RunContext): Promise<void> {
+  const { request, mapper, services } = context;
+  if (!request.resume?.every(({ status }) => status === "cancelled")) throw new RunFailure("EXECUTION_LOST");
+  if (mapper.taskId !== null) void services.aftermath.cancel(mapper.taskId);
+  await perform(context, mapper.end({ cause: "givenUp" }));
+}
+
+/** The task's status, verified to be the thread's; waited for up to 2 s while it lags behind the question. */
+async function verifiedTask(context: RunContext): Promise<Status> {
+  const { clock } = context.services;
+  const until = clock.now() + LAG_MS;
+  while (true) {
+    const status = statusOf(await getTask(context, 0), context);
+    const isBehind = status.state === "SUBMITTED" ||
+      (status.state === "WORKING" && requiredInputs(status.iac).length === 0);
+    if (!isBehind || clock.now() >= until) return status;
+    await clock.sleep(LAG_STEP_MS, context.control.signal);
+    context.control.signal.throwIfAborted();
+  }
+}
+
+function statusOf(frame: Frame, { thread, mapper }: RunContext): Status {
+  if (frame.kind === "error") throw new RunFailure("EXECUTION_LOST", frame.message);
+  if (frame.kind !== "task") throw new RunFailure("A2A_PROTOCOL_ERROR");
+  const { taskId, contextId } = frame.status;
+  if (taskId !== mapper.taskId || contextId !== thread.contextId) throw new RunFailure("A2A_PROTOCOL_ERROR");
+  return frame.status;
+}
+
+/** Questions that the client has not seen come first: nothing is sent, and the run ends with all of them. */
+async function asksMore(context: RunContext, status: Status): Promise<boolean> {
+  const { mapper } = context;
+  const unseen = requiredInputs(status.iac).filter(({ inputId }) =>
+    inputId === undefined || (!mapper.pending.has(inputId) && !mapper.isApplied(inputId))
+  );
+  if (unseen.length === 0) return false;
+  const outcome = await take(context, [{ kind: "status", status: { ...status, message: undefined } }]);
+  if (outcome === "gather") await announce(context);
+  return true;
+}
+
+/** The task is over: an answer that was on its way when somebody died has been heard, or nothing hears it any more. */
+async function endWith(context: RunContext, status: Status): Promise<void> {
+  const { mapper } = context;
+  if (status.state === "COMPLETED") {
+    for (const { interruptId, digest } of requireAnswers(context)) {
+      await perform(context, mapper.answered(interruptId, digest));
+    }
+  }
+  await take(context, [await getTask(context, 0)]);
+}
+
+/** The answers, checked; throws RunFailure with the code that says what is wrong. */
+function requireAnswers({ request, mapper, thread }: RunContext): readonly Answer[] {
+  const entries: readonly ResumeEntry[] = request.resume ?? [];
+  const checked = checkAnswers(entries, mapper.pending, thread);
+  if ("code" in checked) throw new RunFailure(checked.code);
+  return checked.answers;
+}

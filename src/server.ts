@@ -1,0 +1,31 @@
+/** Listens, and stops in bounded time: no new requests, active runs ended, the aftermath waited for (docs/operators.md). */
+import type { App } from "./app.ts";
+import { SHUTDOWN_MS } from "./limits.ts";
+import type { Services } from "./run/context.ts";
+
+export interface Server {
+  readonly port: number;
+  /** Ends every run and stops; resolves within 10 s. */
+  stop(): Promise<void>;
+}
+
+/** Serves an app. Rejects when the address cannot be listened on. */
+export function serve(app: App, services: Services, { host, port }: { host: string; port: number }): Server {
+  const server = Deno.serve({ hostname: host, port, onListen: () => undefined }, (request) => app(request));
+  const address = server.addr;
+  return {
+    port: "port" in address ? address.port : port,
+    async stop() {
+      const late = new AbortController();
+      const ended = (async () => {
+        // Stops accepting at once; resolves when the last response is out.
+        const closed = server.shutdown();
+        await Promise.all([...services.runs].map((run) => run.stop("shutdown")));
+        await Promise.all([closed, services.aftermath.settled()]);
+      })();
+      await Promise.race([ended, services.clock.sleep(SHUTDOWN_MS, late.signal)]);
+      late.abort();
+      services.kernel.close();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** Builds the service from its settings: edges, then the app over them. */
+import { type App, createApp } from "./app.ts";
+import { systemClock } from "./clock.ts";
+import { isLoopbackHost, type Settings } from "./config/settings.ts";
+import { createAftermath } from "./kernel/aftermath.ts";
+import { connectKernel } from "./kernel/client.ts";
+import type { Log } from "./log.ts";
+import { resolveRoots } from "./request/workspace.ts";
+import type { Services } from "./run/context.ts";
+import { threadFiles } from "./store/thread_files.ts";
+import { createRegistry } from "./thread/registry.ts";
+import { PROTOCOL_VERSION, VERSION } from "./version.ts";
+
+export interface Service {
+  readonly app: App;
+  readonly services: Services;
+}
+
+/** A service on a kernel's URL; `folder` holds the thread files. */
+export async function createService(
+  settings: Settings,
+  kernelAt: { url: string; token: string | undefined },
+  folder: string,
+  log: Log,
+): Promise<Service> {
+  const { interruptTtlMs, heartbeatMs } = settings;
+  const clock = systemClock;
+  const kernel = connectKernel({ url: new URL(kernelAt.url), token: kernelAt.token });
+  const store = threadFiles({
+    folder,
+    fallbackExpiry: () => interruptTtlMs === 0 ? null : clock.now() + interruptTtlMs,
+  });
+  const services: Services = {
+    kernel,
+    registry: createRegistry(store),
+    aftermath: createAftermath(kernel, clock, log),
+    clock,
+    log,
+    runs: new Set(),
+    interruptTtlMs,
+    heartbeatMs,
+  };
+  const access = {
+    loopback: isLoopbackHost(settings.host),
+    token: settings.authToken,
+    hosts: settings.hosts,
+    origins: settings.origins,
+    console: false,
+  };
+  const roots = await resolveRoots(settings.roots);
+  const app = createApp({ access, roots, version: VERSION, protocolVersion: PROTOCOL_VERSION }, services);
+  return { app, services };
+}

@@ -1,0 +1,101 @@
+/**
+ * Replaces a file so that a reader, or a crash at any moment, finds the old one or the new one whole: temp file, write,
+ * sync, rename, sync of the folder (docs/protocol.md, "Thread files"). System calls are passed in, so that a test can let
+ * each fail.
+ */
+import { RENAME_RETRY_MS } from "../limits.ts";
+
+/** The system calls that a replacement makes. */
+export interface FileSystem {
+  /** Creates a file that must not exist yet, readable by its owner only. */
+  createNew(path: string): Promise<OpenFile>;
+  rename(from: string, to: string): Promise<void>;
+  remove(path: string): Promise<void>;
+  /** Whether there is a link, a folder or anything else that is no plain file. */
+  isSpecial(path: string): Promise<boolean>;
+  syncDirectory(path: string): Promise<void>;
+  newName(): string;
+  sleep(ms: number): Promise<void>;
+}
+
+export interface OpenFile {
+  write(data: Uint8Array): Promise<void>;
+  sync(): Promise<void>;
+  close(): void;
+}
+
+export const TEMP_SUFFIX = ".agui-tmp";
+const RENAME_STEP_MS = 50;
+
+/**
+ * Puts `text` at `folder/name`. Rejects with the system's error; then the old file is whole, and no temp file is left if
+ * the system let us remove it.
+ */
+export async function replaceFile(fs: FileSystem, folder: string, name: string, text: string): Promise<void> {
+  const target = `${folder}/${name}`;
+  // A link here would let us write where it points; a rename would replace it, hiding that somebody put it there.
+  if (await fs.isSpecial(target)) throw new Error("the thread's file is not a plain file");
+  const temp = `${folder}/.${fs.newName()}${TEMP_SUFFIX}`;
+  try {
+    await writeTemp(fs, temp, text);
+    await renameSoon(fs, temp, target);
+  } catch (error) {
+    await fs.remove(temp).catch(() => undefined);
+    throw error;
+  }
+  await fs.syncDirectory(folder);
+}
+
+async function writeTemp(fs: FileSystem, temp: string, text: string): Promise<void> {
+  const file = await fs.createNew(temp);
+  try {
+    await file.write(new TextEncoder().encode(text));
+    await file.sync();
+  } finally {
+    file.close();
+  }
+}
+
+/** A scanner may hold the target for a moment (on Windows): that is waited for. */
+async function renameSoon(fs: FileSystem, temp: string, target: string): Promise<void> {
+  for (let waited = 0;; waited += RENAME_STEP_MS) {
+    try {
+      return await fs.rename(temp, target);
+    } catch (error) {
+      const held = error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.Busy;
+      if (!held || waited >= RENAME_RETRY_MS) throw error;
+      await fs.sleep(RENAME_STEP_MS);
+    }
+  }
+}
+
+export const systemFiles: FileSystem = {
+  async createNew(path) {
+    const file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
+    return {
+      async write(data) {
+        for (let at = 0; at < data.length;) at += await file.write(data.subarray(at));
+      },
+      sync: () => file.sync(),
+      close: () => file.close(),
+    };
+  },
+  rename: (from, to) => Deno.rename(from, to),
+  remove: (path) => Deno.remove(path),
+  async isSpecial(path) {
+    try {
+      return !(await Deno.lstat(path)).isFile;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return false;
+      throw error;
+    }
+  },
+  async syncDirectory(path) {
+    // Windows has no such thing as a folder that can be synced.
+    if (Deno.build.os === "windows") return;
+    using folder = await Deno.open(path);
+    await folder.sync();
+  },
+  newName: () => crypto.randomUUID(),
+  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+};

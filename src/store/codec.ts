@@ -1,0 +1,144 @@
+/**
+ * Thread ⇄ file, schemaVersion 1, readable and writable by the Python adapter 0.16 (docs/protocol.md, "Thread files").
+ * Fields of ours are additive, and a file without them loads. Pure.
+ */
+import { z } from "zod/mini";
+import { isObject, type JsonObject } from "../json.ts";
+import { project } from "../mapping/interrupt.ts";
+import type { PendingInput, Thread } from "../thread/thread.ts";
+
+/** A file that cannot be used: of another schema, of another thread, or damaged. */
+export class CorruptThread extends Error {
+  constructor(why: string) {
+    super(why);
+    this.name = "CorruptThread";
+  }
+}
+
+const filled = z.string().check(z.minLength(1));
+const digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+const count = z.int().check(z.nonnegative());
+
+const file = z.looseObject({
+  schemaVersion: z.literal(1),
+  threadId: filled,
+  contextId: filled,
+  cwd: filled,
+  userId: z.nullable(z.string()),
+  iacCodeSessionId: z.nullable(z.string()),
+  execution: z.looseObject({
+    executionId: filled,
+    rosInvocationId: filled,
+    taskId: z.nullable(z.string()),
+    pipelineSequence: z._default(count, 0),
+    pipelineOpenSteps: z._default(z.array(filled), []),
+    textSnapshotDigests: z._default(z.array(digest), []),
+    shownText: z._default(z.array(z.object({ length: count, digest })), []),
+    pending: z._default(z.custom<JsonObject>(isObject), {}),
+  }),
+  runDigests: z.custom<JsonObject>(isObject),
+  /** Only where an id looks like a number, whose order a JSON object does not keep. */
+  runOrder: z.optional(z.array(z.string())),
+  appliedResumeDigests: z.array(z.object({ executionId: filled, interruptId: filled, digest: filled })),
+  terminalExecutionIds: z.array(z.string()),
+});
+
+const pendingEntry = z.looseObject({
+  value: z.custom<JsonObject>(isObject),
+  sideband: z._default(z.boolean(), false),
+  expiresAt: z.optional(z.nullable(z.number())),
+});
+
+/**
+ * A file's text as the thread it belongs to. An interrupt that the Python adapter announced has no expiry in the file: it
+ * may be answered until `fallbackExpiry` (ms since the epoch; null: for ever). Throws CorruptThread.
+ */
+export function decodeThread(text: string, threadId: string, fallbackExpiry: number | null): Thread {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch {
+    throw new CorruptThread("not JSON");
+  }
+  const parsed = file.safeParse(json);
+  if (!parsed.success) throw new CorruptThread(`field ${parsed.error.issues[0]?.path.join(".") ?? ""}`);
+  const { data } = parsed;
+  if (data.threadId !== threadId) throw new CorruptThread("the file of another thread");
+  const { execution } = data;
+  return {
+    threadId,
+    contextId: data.contextId,
+    cwd: data.cwd,
+    userId: data.userId,
+    sessionId: data.iacCodeSessionId,
+    execution: {
+      executionId: execution.executionId,
+      rosInvocationId: execution.rosInvocationId,
+      taskId: execution.taskId,
+      pipelineSequence: execution.pipelineSequence,
+      openSteps: execution.pipelineOpenSteps,
+      textDigests: execution.textSnapshotDigests,
+      shownText: execution.shownText,
+      pending: decodePending(execution.pending, fallbackExpiry),
+    },
+    runs: decodeRuns(data.runDigests, data.runOrder),
+    applied: data.appliedResumeDigests,
+    terminal: data.terminalExecutionIds,
+  };
+}
+
+function decodePending(entries: JsonObject, fallbackExpiry: number | null): Map<string, PendingInput> {
+  return new Map(
+    Object.entries(entries).map(([id, raw]) => {
+      const parsed = pendingEntry.safeParse(raw);
+      if (!parsed.success || parsed.data.value.inputId !== id) throw new CorruptThread("field execution.pending");
+      const { value, sideband, expiresAt } = parsed.data;
+      return [id, { value, sideband, expiresAt: expiresAt === undefined ? fallbackExpiry : expiresAt }];
+    }),
+  );
+}
+
+function decodeRuns(digests: JsonObject, order: readonly string[] | undefined): Map<string, string> {
+  const runs = new Map<string, string>();
+  for (const id of [...(order ?? []), ...Object.keys(digests)]) {
+    const value = Object.hasOwn(digests, id) ? digests[id] : undefined;
+    if (typeof value === "string" && value !== "" && !runs.has(id)) runs.set(id, value);
+  }
+  return runs;
+}
+
+/** The thread as the text of its file. */
+export function encodeThread(thread: Thread): string {
+  const { execution } = thread;
+  const pending = [...execution.pending].map(([id, { value, sideband, expiresAt }]) =>
+    [id, { value: project(value), sideband, expiresAt }] as const
+  );
+  return JSON.stringify({
+    schemaVersion: 1,
+    threadId: thread.threadId,
+    contextId: thread.contextId,
+    cwd: thread.cwd,
+    userId: thread.userId,
+    iacCodeSessionId: thread.sessionId,
+    execution: {
+      executionId: execution.executionId,
+      rosInvocationId: execution.rosInvocationId,
+      taskId: execution.taskId,
+      pipelineSequence: execution.pipelineSequence,
+      pipelineOpenSteps: execution.openSteps,
+      textSnapshotDigests: execution.textDigests,
+      shownText: execution.shownText,
+      // fromEntries makes own members even of names such as __proto__.
+      pending: Object.fromEntries(pending),
+    },
+    runDigests: Object.fromEntries(thread.runs),
+    ...([...thread.runs.keys()].some(isIndex) && { runOrder: [...thread.runs.keys()] }),
+    appliedResumeDigests: thread.applied,
+    terminalExecutionIds: thread.terminal,
+  });
+}
+
+/** Whether a JavaScript object would move a key to the front. */
+function isIndex(key: string): boolean {
+  return /^(0|[1-9]\d{0,9})$/.test(key);
+}

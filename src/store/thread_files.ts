@@ -1,0 +1,77 @@
+/** One file a thread in `<state-dir>/threads` (reference "Persistence and recovery"): load one, save one, clean up. */
+import { THREAD_FILE_BYTES } from "../limits.ts";
+import type { Thread } from "../thread/thread.ts";
+import { type FileSystem, replaceFile, systemFiles, TEMP_SUFFIX } from "./atomic_file.ts";
+import { CorruptThread, decodeThread, encodeThread } from "./codec.ts";
+import { threadFileName } from "./file_name.ts";
+
+export interface ThreadStore {
+  /** The thread, or undefined when it has no file. Rejects when the file cannot be read or is not the thread's. */
+  load(threadId: string): Promise<Thread | undefined>;
+  /** Makes the thread durable. Rejects when it could not; then the file is as it was. */
+  save(thread: Thread): Promise<void>;
+}
+
+export interface ThreadFilesOptions {
+  readonly folder: string;
+  /** When an interrupt without an expiry of its own expires: ms since the epoch, null for never. */
+  readonly fallbackExpiry: () => number | null;
+  readonly fs?: FileSystem;
+}
+
+/** The files of a state directory that `prepareStateDirectory` has made ready. */
+export function threadFiles({ folder, fallbackExpiry, fs = systemFiles }: ThreadFilesOptions): ThreadStore {
+  return {
+    async load(threadId) {
+      const text = await readPlainFile(`${folder}/${threadFileName(threadId)}`);
+      return text === undefined ? undefined : decodeThread(text, threadId, fallbackExpiry());
+    },
+    async save(thread) {
+      const name = threadFileName(thread.threadId);
+      try {
+        await replaceFile(fs, folder, name, encodeThread(thread));
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound)) throw error;
+        // The folder was removed while we run: state can begin anew as it did at the start.
+        await makePrivate(folder);
+        await replaceFile(fs, folder, name, encodeThread(thread));
+      }
+    },
+  };
+}
+
+async function readPlainFile(path: string): Promise<string | undefined> {
+  try {
+    const found = await Deno.lstat(path);
+    if (!found.isFile) throw new CorruptThread("not a plain file");
+    if (found.size > THREAD_FILE_BYTES) throw new CorruptThread("too large");
+    return await Deno.readTextFile(path);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
+  }
+}
+
+/** Makes `<stateDir>/threads`, for its owner only, and gives its path. */
+export async function makeStateDirectory(stateDir: string): Promise<string> {
+  await makePrivate(stateDir);
+  const folder = `${stateDir}/threads`;
+  await makePrivate(folder);
+  return folder;
+}
+
+async function makePrivate(path: string): Promise<void> {
+  await Deno.mkdir(path, { recursive: true, mode: 0o700 });
+  if (Deno.build.os !== "windows") await Deno.chmod(path, 0o700);
+}
+
+/** Removes what a crash left behind. To be called by the holder of the lock only: a temp file may be another's work. */
+export async function removeTempFiles(folder: string): Promise<number> {
+  let removed = 0;
+  for await (const { name, isFile } of Deno.readDir(folder)) {
+    if (!isFile || !name.startsWith(".") || !name.endsWith(TEMP_SUFFIX)) continue;
+    await Deno.remove(`${folder}/${name}`);
+    removed++;
+  }
+  return removed;
+}

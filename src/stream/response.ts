@@ -1,0 +1,140 @@
+/**
+ * The stream to one client: what belongs together leaves as one chunk, a slow reader holds up the writer, a client that
+ * left or stalls is noticed, and a comment keeps a quiet connection alive (docs/protocol.md, "The stream").
+ */
+import { CLIENT_BUFFER_BYTES, CLIENT_STALLED_MS } from "../limits.ts";
+import type { RunEvent } from "../mapping/event.ts";
+import { encodeEvent, HEARTBEAT } from "./frame.ts";
+
+/** A waiting string takes two bytes a character. */
+const BUFFER_CHARS = CLIENT_BUFFER_BYTES / 2;
+
+export interface EventSink {
+  /** Puts an event behind those before it; it leaves with the next `flush`. */
+  write(event: RunEvent): void;
+  /** Hands over what was written. A promise when the client is too far behind; it resolves when it has taken enough, or left. */
+  flush(): Promise<void> | undefined;
+  /** No further event comes. */
+  end(): void;
+  /** How many events were written. */
+  readonly events: number;
+}
+
+export interface EventStream {
+  readonly body: ReadableStream<Uint8Array>;
+  readonly sink: EventSink;
+}
+
+/**
+ * A stream with a heartbeat after `heartbeatMs` without an event. `onGone` is called once when the client leaves, or takes
+ * nothing for 120 s, before the end.
+ */
+export function createEventStream(heartbeatMs: number, onGone: () => void): EventStream {
+  const encoder = new TextEncoder();
+  let waiting = "";
+  let events = 0;
+  let over: "no" | "ended" | "gone" = "no";
+  /** Resolves the client's wish for more. */
+  let wish: (() => void) | undefined;
+  /** Resolves a writer that is held up. */
+  let room = Promise.withResolvers<void>();
+  let stalled: ReturnType<typeof setTimeout> | undefined;
+  let lastEvent = Date.now();
+  let heartbeat = setTimeout(beat, heartbeatMs);
+  let controller: ReadableStreamDefaultController<Uint8Array>;
+
+  function beat(): void {
+    const rest = heartbeatMs - (Date.now() - lastEvent);
+    // Instead of a new timer for each event, the one timer looks how long ago the last one was.
+    if (rest > 0) {
+      heartbeat = setTimeout(beat, rest);
+      return;
+    }
+    if (waiting === "") {
+      waiting = HEARTBEAT;
+      deliver();
+    }
+    lastEvent = Date.now();
+    heartbeat = setTimeout(beat, heartbeatMs);
+  }
+
+  function deliver(): void {
+    if (over === "gone") return;
+    if (wish && waiting !== "") {
+      clearTimeout(stalled);
+      stalled = undefined;
+      controller.enqueue(encoder.encode(waiting));
+      waiting = "";
+      room.resolve();
+      room = Promise.withResolvers<void>();
+      wish();
+      wish = undefined;
+    }
+    if (waiting !== "") stalled ??= setTimeout(leave, CLIENT_STALLED_MS);
+    else if (over === "ended") close();
+  }
+
+  function close(): void {
+    clearTimeout(stalled);
+    controller.close();
+    wish?.();
+    over = "gone";
+  }
+
+  /** The client is gone, or as good as gone. */
+  function leave(): void {
+    const before = over;
+    if (before === "gone") return;
+    over = "gone";
+    waiting = "";
+    clearTimeout(heartbeat);
+    clearTimeout(stalled);
+    wish?.();
+    room.resolve();
+    // A client that merely stalls still holds the connection; one that left has closed the stream already.
+    controller.error(new Error("the client is gone"));
+    if (before === "no") onGone();
+  }
+
+  const isFull = (): boolean => waiting.length > BUFFER_CHARS && over === "no";
+
+  async function hasRoom(): Promise<void> {
+    while (isFull()) await room.promise;
+  }
+
+  const body = new ReadableStream<Uint8Array>({
+    start: (given) => void (controller = given),
+    pull() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      wish = resolve;
+      deliver();
+      return promise;
+    },
+    cancel: leave,
+  }, { highWaterMark: 0 });
+
+  return {
+    body,
+    sink: {
+      write(event) {
+        if (over !== "no") return;
+        events++;
+        lastEvent = Date.now();
+        waiting += encodeEvent(event, lastEvent);
+      },
+      flush() {
+        deliver();
+        return isFull() ? hasRoom() : undefined;
+      },
+      end() {
+        if (over !== "no") return;
+        over = "ended";
+        clearTimeout(heartbeat);
+        deliver();
+      },
+      get events() {
+        return events;
+      },
+    },
+  };
+}
