@@ -12,7 +12,7 @@ import type { Effect } from "./effect.ts";
 import { endingOf, isRefusal } from "./ending.ts";
 import type { Interrupt, RunEvent } from "./event.ts";
 import { project } from "./interrupt.ts";
-import { createPipeline, stepName } from "./pipeline.ts";
+import { createPipeline, rawThinking, stepName } from "./pipeline.ts";
 import { createSpans } from "./spans.ts";
 import { createTally, repeatedLength } from "./tally.ts";
 import { createSpeaker, type Speaker } from "./text.ts";
@@ -328,7 +328,8 @@ export function createMapper(start: MapperStart): Mapper {
       if (iac.tool.status === "started") sinceTool = createTally();
       tools.accept(iac.tool, speaker());
     }
-    if (isObject(iac.thinking) && typeof iac.thinking.text === "string") speaker().think(iac.thinking.text);
+    const thought = rawThinking(iac.thinking);
+    if (thought !== undefined) speaker().think(thought);
     if (iac.usage !== undefined) usage.add(iac.usage);
   }
 

@@ -114,7 +114,7 @@ export function createPipeline(start: PipelineStart, { spans, tools, usage, emit
       case "text_delta":
         return speakerOf(envelope).say(typeof data.text === "string" ? data.text : "");
       case "thinking_delta":
-        return speakerOf(envelope).think(typeof data.text === "string" ? data.text : "");
+        return speakerOf(envelope).think(rawThinking(data) ?? "");
       case "tool_started":
         return tool(envelope, data, (id, name, speaker) => {
           tools.start(id, name, speaker);
@@ -184,6 +184,12 @@ function stepOf({ scope, candidate, candidateStep, step }: JsonObject): { key: s
   }
   const id = isObject(step) && scope !== "candidate" ? text(step.id) : undefined;
   return id === undefined ? undefined : { key: `step:${id}`, name: id };
+}
+
+/** The text of a raw thought; summaries and other kinds of thinking are not shown. */
+export function rawThinking(thinking: unknown): string | undefined {
+  if (!isObject(thinking) || thinking.type !== "raw_thinking") return undefined;
+  return typeof thinking.text === "string" ? thinking.text : undefined;
 }
 
 /** The AG-UI name of a step that was kept under its durable key. */
