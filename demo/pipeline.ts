@@ -100,14 +100,15 @@ export function openPipeline(turn: Turn, pipelineName: string, stepNames: readon
       emit("artifact_created", place, data, { artifact: data });
       publish(task, artifactUpdate(task, artifact));
     },
-    complete(data = {}) {
-      const last = { status: "completed", visibility: "committed" };
-      const end = log("pipeline_completed", WHOLE, { totalSteps: stepNames.length, ...data }, last);
-      publish(task, statusUpdate(task, "COMPLETED", { pipeline: end }));
-      const handoff = { outcome: "completed", targetMode: "normal", action: "switch_to_normal" };
-      publish(task, statusUpdate(task, "COMPLETED", { pipeline: log("pipeline_handoff_ready", WHOLE, handoff, last) }));
-    },
+    complete: (data = {}) => complete(turn, log, { totalSteps: stepNames.length, ...data }),
   };
+}
+
+function complete({ task }: Turn, log: Log, data: JsonObject): void {
+  const last = { status: "completed", visibility: "committed" };
+  publish(task, statusUpdate(task, "COMPLETED", { pipeline: log("pipeline_completed", WHOLE, data, last) }));
+  const handoff = { outcome: "completed", targetMode: "normal", action: "switch_to_normal" };
+  publish(task, statusUpdate(task, "COMPLETED", { pipeline: log("pipeline_handoff_ready", WHOLE, handoff, last) }));
 }
 
 type Emit = Pipeline["emit"];

@@ -59,26 +59,59 @@ export interface Turn {
 export function takeTurn(task: DemoTask, pace: Pace, die: () => void): Turn {
   const { signal } = task.stopped;
   const pause = (ms: number): Promise<void> => pace.pause(ms, signal);
-  let spoken = "";
-  let words = 0;
-
-  function saySoon(piece: string): void {
-    spoken += piece;
-    words++;
-    publish(task, textPiece(task, piece));
-  }
-
-  function spend(): void {
-    publish(task, usage(task, Math.max(words, 1)));
-    words = 0;
-  }
-
+  const { say, saySoon, think, spend, answer } = speak(task, pause);
   return {
     task,
     pause,
     breathe: () => pace.breathe(signal),
+    say,
     saySoon,
+    think,
+    async call(...calls) {
+      for (const call of calls) {
+        await pause(WORD_MS);
+        publish(task, toolFrame(task, call, { status: "started" }));
+        publish(task, toolInputDelta(task, call));
+      }
+      for (const call of calls) publish(task, toolInput(task, call));
+      spend();
+      answer.length = 0;
+    },
+    ...toolEnds(task, pause),
+    ask: (frame, input) => ask(task, frame, input),
+    askBeside: (frame, input) => askBeside(task, frame, input),
+    finish() {
+      spend();
+      if (answer.length > 0) publish(task, assistantFinal(task, answer.join("")));
+      publish(task, milestone(task, "INPUT_REQUIRED"));
+      endStreams(task);
+    },
+    fail(reason) {
+      publish(task, milestone(task, "FAILED", reason));
+      endStreams(task);
+    },
     die,
+  };
+}
+
+interface Speech extends Pick<Turn, "say" | "saySoon" | "think"> {
+  /** Publishes what the words since the last time have cost. */
+  spend(): void;
+  /** The pieces spoken since the last tool. */
+  readonly answer: string[];
+}
+
+function speak(task: DemoTask, pause: Turn["pause"]): Speech {
+  const answer: string[] = [];
+  let words = 0;
+  function saySoon(piece: string): void {
+    answer.push(piece);
+    words++;
+    publish(task, textPiece(task, piece));
+  }
+  return {
+    answer,
+    saySoon,
     async say(text, gapMs = WORD_MS) {
       for (const word of wordsOf(text)) {
         await pause(gapMs);
@@ -88,29 +121,20 @@ export function takeTurn(task: DemoTask, pace: Pace, die: () => void): Turn {
     async think(text) {
       for (const word of wordsOf(text)) {
         await pause(WORD_MS);
+        words++;
         publish(task, thinkingPiece(task, word));
       }
     },
-    async call(...calls) {
-      for (const call of calls) {
-        await pause(WORD_MS);
-        publish(task, toolFrame(task, call, { status: "started" }));
-        publish(task, toolInputDelta(task, call));
-      }
-      for (const call of calls) publish(task, toolInput(task, call));
-      spend();
-      spoken = "";
+    spend() {
+      publish(task, usage(task, Math.max(words, 1)));
+      words = 0;
     },
-    async result(call, result, { failed = false, artifact } = {}) {
-      await pause(TOOL_MS);
-      const status = failed ? "failed" : "completed";
-      publish(task, toolFrame(task, call, { status, result, ...(artifact && { artifact }) }));
-    },
-    async artifact(name, content) {
-      const { artifact, summary } = await textArtifact(name, content);
-      publish(task, artifactUpdate(task, artifact));
-      return summary;
-    },
+  };
+}
+
+/** What comes of a call: a question whether it may run, its artifact, its result. */
+function toolEnds(task: DemoTask, pause: Turn["pause"]): Pick<Turn, "permission" | "artifact" | "result"> {
+  return {
     async permission(call, target, words = {}) {
       const input = permissionInput(task, { ...permissionDisplay(call, target), ...words });
       const permission = { pending: true, autoApproved: false, toolName: call.name, toolUseId: call.id };
@@ -120,17 +144,15 @@ export function takeTurn(task: DemoTask, pace: Pace, die: () => void): Turn {
       publish(task, working(task, { inputReceived: { kind: "permission", inputId, toolUseId: call.id } }));
       return decision === "allow_once";
     },
-    ask: (frame, input) => ask(task, frame, input),
-    askBeside: (frame, input) => askBeside(task, frame, input),
-    finish() {
-      spend();
-      if (spoken !== "") publish(task, assistantFinal(task, spoken));
-      publish(task, milestone(task, "INPUT_REQUIRED"));
-      endStreams(task);
+    async artifact(name, content) {
+      const { artifact, summary } = await textArtifact(name, content);
+      publish(task, artifactUpdate(task, artifact));
+      return summary;
     },
-    fail(reason) {
-      publish(task, milestone(task, "FAILED", reason));
-      endStreams(task);
+    async result(call, result, { failed = false, artifact } = {}) {
+      await pause(TOOL_MS);
+      const status = failed ? "failed" : "completed";
+      publish(task, toolFrame(task, call, { status, result, ...(artifact && { artifact }) }));
     },
   };
 }

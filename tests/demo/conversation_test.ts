@@ -10,8 +10,6 @@ interface Stage {
   readonly printed: string;
 }
 
-const MESSAGE = { messageId: "message" };
-
 function say(words: string): JsonObject[] {
   const message = { messageId: crypto.randomUUID() };
   return [
@@ -32,7 +30,7 @@ function call(name: string, result?: string): JsonObject[] {
 }
 
 function toolResult(name: string, content: string): JsonObject {
-  return { type: "TOOL_CALL_RESULT", ...MESSAGE, messageId: crypto.randomUUID(), toolCallId: `call-${name}`, content };
+  return { type: "TOOL_CALL_RESULT", messageId: crypto.randomUUID(), toolCallId: `call-${name}`, content };
 }
 
 const SUCCESS: JsonObject = { type: "RUN_FINISHED", outcome: { type: "success" } };
@@ -62,8 +60,10 @@ async function converse(answer: Answer, check: (stage: Stage) => void, token?: s
     const messages = Array.isArray(input.messages) ? input.messages.filter(isObject) : [];
     const words = text(messages.findLast(({ role }) => role === "user")?.content) ?? "";
     const { threadId = "", runId = "" } = input;
-    const events = [{ type: "RUN_STARTED" }, ...answer(input, words)].map((event) => ({ ...event, threadId, runId }));
-    const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
+    const body = [{ type: "RUN_STARTED" }, ...answer(input, words)].map((event: JsonObject) => {
+      const isNamed = event.type === "RUN_STARTED" || event.type === "RUN_FINISHED";
+      return `data: ${JSON.stringify({ ...event, ...(isNamed && { threadId, runId }) })}\n\n`;
+    }).join("");
     return new Response(body, { headers: { "content-type": "text/event-stream" } });
   });
   let printed = "";
