@@ -3,13 +3,14 @@ import { ERRORS, type Refusal, refusal } from "./errors.ts";
 import type { Language } from "./language/messages.ts";
 import { sentence } from "./language/messages.ts";
 import { negotiate } from "./language/negotiate.ts";
-import { CANCEL_BODY_BYTES, JSON_DEPTH, RUN_BODY_BYTES } from "./limits.ts";
+import { CANCEL_BODY_BYTES, JSON_DEPTH, KERNEL_IMAGE_BYTES, RUN_BODY_BYTES } from "./limits.ts";
 import { errorKind } from "./log.ts";
 import { readBody } from "./request/body.ts";
 import { type Access, corsHeaders, type Head, passGates, type Route } from "./request/gates.ts";
 import { isObject, type Json } from "./json.ts";
 import { parseJson, pythonDigest } from "./request/json.ts";
 import { invalid } from "./errors.ts";
+import type { RunRequest } from "./request/run_request.ts";
 import { resolveWorkspace } from "./request/workspace.ts";
 import { cancelExecution } from "./run/cancel.ts";
 import type { Services } from "./run/context.ts";
@@ -69,9 +70,11 @@ export function createApp(settings: AppSettings, services: Services): App {
     const { validateRun } = await import("./request/schema.ts");
     const valid = validateRun(body.value);
     if ("refusal" in valid) return { ...valid, language };
-    const cwd = await resolveWorkspace(valid.request.iacCode.cwd, settings.roots);
+    const fitted = await withFittingImages(valid.request);
+    if ("code" in fitted) return { refusal: fitted, language };
+    const cwd = await resolveWorkspace(fitted.iacCode.cwd, settings.roots);
     if (typeof cwd !== "string") return { refusal: cwd, language };
-    const accepted = { request: valid.request, cwd, digest: pythonDigest(body.text), language };
+    const accepted = { request: fitted, cwd, digest: pythonDigest(body.text), language };
     const started = await startRun(services, accepted);
     return "code" in started ? { refusal: started, language } : streamResponse(started);
   }
@@ -85,6 +88,16 @@ export function createApp(settings: AppSettings, services: Services): App {
     const answer = await cancelExecution(services, executionId, valid.request);
     return "code" in answer ? { refusal: answer, language } : Response.json(answer);
   }
+}
+
+/** The request with images that the kernel takes; the codec is loaded only for those that are too large. */
+async function withFittingImages(request: RunRequest): Promise<RunRequest | Refusal> {
+  const { message } = request;
+  const isTooLarge = message?.parts.some((part) => part.kind === "image" && part.image.bytes > KERNEL_IMAGE_BYTES);
+  if (!message || !isTooLarge) return request;
+  const { fitImages } = await import("./request/image.ts");
+  const fitted = await fitImages(message);
+  return "code" in fitted ? fitted : { ...request, message: fitted };
 }
 
 async function readJson(request: Request, limit: number): Promise<{ value: Json; text: string } | Refusal> {

@@ -20,6 +20,8 @@ export const ALL_IMAGES_BYTES = 10 * MIB;
 export const IMAGE_PIXELS = 64_000_000;
 /** The kernel refuses binary parts above this. */
 export const KERNEL_IMAGE_BYTES = 5 * MIB;
+/** Pictures that wait to be scaled down, one after the other. */
+export const FITTINGS_WAITING = 32;
 
 // Runs
 /** Runs that may be active at once; each holds one connection to the kernel. */

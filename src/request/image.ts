@@ -2,20 +2,20 @@
  * Pictures that are too large for the kernel are scaled down (docs/protocol.md, "Images"), in a worker of their own: decoding
  * takes seconds, and the end of the worker gives the codec's memory back. Needs no permission.
  */
-import { invalid, type Refusal } from "../errors.ts";
-import { KERNEL_IMAGE_BYTES } from "../limits.ts";
+import { invalid, type Refusal, refusal } from "../errors.ts";
+import { FITTINGS_WAITING, KERNEL_IMAGE_BYTES } from "../limits.ts";
 import { fitPicture, type FittedPicture, type PictureJob } from "./image_worker.ts";
-import type { ImageContent } from "./run_request.ts";
+import type { ContentPart, ImageContent, UserMessage } from "./run_request.ts";
 
 const MIB = 1024 * 1024;
 /** More than vision models look at. */
 const FITTED_PIXELS = 8_000_000;
 /** Some models refuse longer edges. */
 const FITTED_EDGE = 8_000;
-/** The largest picture that a request may hold (64 megapixels, 4 bytes each) twice, and room for a few frames. */
-const DECODED_BYTES = 1024 * MIB;
+/** Twice what the largest picture that a request may hold takes (64 megapixels, 5 bytes each at worst). */
+const DECODED_BYTES = 640 * MIB;
 const JPEG_QUALITY = 85;
-/** The largest picture takes about 6 s on one core of 2025. */
+/** The slowest (64 megapixels with alpha) takes about 20 s on one core of 2025. */
 const FITTING_MS = 60_000;
 
 /** The worker's program. deno.json's imports hold within it, in an executable too. */
@@ -31,6 +31,21 @@ type Answer = { readonly picture: FittedPicture | undefined } | { readonly failu
 
 /** Settled when the last picture that was asked for is done. One at a time: each may take a GiB. */
 let busy: Promise<unknown> = Promise.resolve();
+let waiting = 0;
+
+/**
+ * The message with every image fit for the kernel. INVALID_INPUT for one that cannot be decoded; SERVER_BUSY when too many
+ * pictures wait already, each with a request of up to 12 MiB.
+ */
+export async function fitImages(message: UserMessage): Promise<UserMessage | Refusal> {
+  const parts: ContentPart[] = [];
+  for (const [at, part] of message.parts.entries()) {
+    const fitted = part.kind === "image" ? await fitForKernel(part.image, `messages.content[${at}]`) : undefined;
+    if (fitted && "code" in fitted) return fitted;
+    parts.push(fitted ? { kind: "image", image: fitted } : part);
+  }
+  return { ...message, parts };
+}
 
 /**
  * The image unchanged when the kernel takes it as it is, else one below KERNEL_IMAGE_BYTES: upright, without metadata,
@@ -39,7 +54,9 @@ let busy: Promise<unknown> = Promise.resolve();
  */
 export async function fitForKernel(image: ImageContent, path: string): Promise<ImageContent | Refusal> {
   if (image.bytes <= KERNEL_IMAGE_BYTES) return image;
-  const mine = busy.then(() => inWorker(jobFor(image)));
+  if (waiting >= FITTINGS_WAITING) return refusal("SERVER_BUSY");
+  waiting++;
+  const mine = busy.then(() => inWorker(jobFor(image))).finally(() => waiting--);
   busy = mine.then(() => {}, () => {});
   const picture = await mine;
   return picture ? { ...picture, filename: image.filename } : invalid("imageKind", path);
