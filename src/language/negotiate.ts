@@ -20,10 +20,18 @@ function known(tag: string | undefined): Language | undefined {
 function fromHeader(header: string): Language | undefined {
   const ranges = header.split(",", MAX_RANGES).map((range, at) => {
     const [tag = "", ...params] = range.split(";");
-    const q = params.map((param) => /^\s*q\s*=\s*([\d.]+)\s*$/i.exec(param)?.[1]).find((value) => value !== undefined);
-    return { language: known(tag), quality: q === undefined ? 1 : Number(q), at };
+    return { language: known(tag), quality: qualityOf(params), at };
   });
   return ranges
     .filter(({ language, quality }) => language !== undefined && quality > 0)
     .sort((a, b) => b.quality - a.quality || a.at - b.at)[0]?.language;
+}
+
+/** The q-value among a range's parameters; 1 without one, and 0 for one that is no number from 0 to 1: such a range is ignored. */
+function qualityOf(params: readonly string[]): number {
+  const given = params.map((param) => param.split("=")).find(([name = ""]) => name.trim().toLowerCase() === "q");
+  if (!given) return 1;
+  const value = given.slice(1).join("=").trim();
+  const quality = /^(\d+(\.\d*)?|\.\d+)$/.test(value) ? Number(value) : 0;
+  return quality <= 1 ? quality : 0;
 }
