@@ -27,7 +27,7 @@ function fromHeader(header: string): Language | undefined {
     .sort((a, b) => b.quality - a.quality || a.at - b.at)[0]?.language;
 }
 
-/** The q-value among a range's parameters; 1 without one, and 0 for one that is no number from 0 to 1: such a range is ignored. */
+/** The q-value among a range's parameters, 1 without one; 0, which ignores the range, when it is no number from 0 to 1. */
 function qualityOf(params: readonly string[]): number {
   const given = params.map((param) => param.split("=")).find(([name = ""]) => name.trim().toLowerCase() === "q");
   if (!given) return 1;

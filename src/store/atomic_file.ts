@@ -3,53 +3,64 @@
  * sync, rename, sync of the folder (docs/protocol.md, "Thread files"). System calls are passed in, so that a test can let
  * each fail.
  */
+import { systemClock } from "../clock.ts";
 import { RENAME_RETRY_MS } from "../limits.ts";
 
 /** The system calls that a replacement makes. */
 export interface FileSystem {
+  /** Whether there is a link, a folder or anything else that is no plain file. */
+  isSpecial(path: string): Promise<boolean>;
+  openFolder(path: string): Promise<Syncable>;
   /** Creates a file that must not exist yet, readable by its owner only. */
   createNew(path: string): Promise<OpenFile>;
   rename(from: string, to: string): Promise<void>;
   remove(path: string): Promise<void>;
-  /** Whether there is a link, a folder or anything else that is no plain file. */
-  isSpecial(path: string): Promise<boolean>;
-  syncDirectory(path: string): Promise<void>;
   newName(): string;
   sleep(ms: number): Promise<void>;
 }
 
-export interface OpenFile {
-  write(data: Uint8Array): Promise<void>;
+export interface Syncable {
   sync(): Promise<void>;
   close(): void;
+}
+
+export interface OpenFile extends Syncable {
+  /** Writes all of the data. */
+  write(data: Uint8Array): Promise<void>;
 }
 
 export const TEMP_SUFFIX = ".agui-tmp";
 const RENAME_STEP_MS = 50;
 
 /**
- * Puts `text` at `folder/name`. Rejects with the system's error; then the old file is whole, and no temp file is left if
- * the system let us remove it.
+ * Puts `data` at `folder/name`. Rejects with the system's error; then no temp file is left if the system let us remove it,
+ * and the old file is whole, unless the very last step failed: the folder's sync, which leaves the new one in its place.
  */
-export async function replaceFile(fs: FileSystem, folder: string, name: string, text: string): Promise<void> {
+export async function replaceFile(fs: FileSystem, folder: string, name: string, data: Uint8Array): Promise<void> {
   const target = `${folder}/${name}`;
   // A link here would let us write where it points; a rename would replace it, hiding that somebody put it there.
   if (await fs.isSpecial(target)) throw new Error("the thread's file is not a plain file");
-  const temp = `${folder}/.${fs.newName()}${TEMP_SUFFIX}`;
+  // Opened before anything is changed: a process without a free file descriptor fails here, and not after the rename.
+  const opened = await fs.openFolder(folder);
   try {
-    await writeTemp(fs, temp, text);
-    await renameSoon(fs, temp, target);
-  } catch (error) {
-    await fs.remove(temp).catch(() => undefined);
-    throw error;
+    const temp = `${folder}/.${fs.newName()}${TEMP_SUFFIX}`;
+    try {
+      await writeTemp(fs, temp, data);
+      await renameSoon(fs, temp, target);
+    } catch (error) {
+      await fs.remove(temp).catch(() => undefined);
+      throw error;
+    }
+    await opened.sync();
+  } finally {
+    opened.close();
   }
-  await fs.syncDirectory(folder);
 }
 
-async function writeTemp(fs: FileSystem, temp: string, text: string): Promise<void> {
+async function writeTemp(fs: FileSystem, temp: string, data: Uint8Array): Promise<void> {
   const file = await fs.createNew(temp);
   try {
-    await file.write(new TextEncoder().encode(text));
+    await file.write(data);
     await file.sync();
   } finally {
     file.close();
@@ -70,6 +81,19 @@ async function renameSoon(fs: FileSystem, temp: string, target: string): Promise
 }
 
 export const systemFiles: FileSystem = {
+  async isSpecial(path) {
+    try {
+      return !(await Deno.lstat(path)).isFile;
+    } catch (error) {
+      if (error instanceof Deno.errors.NotFound) return false;
+      throw error;
+    }
+  },
+  async openFolder(path) {
+    // Windows has no such thing as a folder that can be synced.
+    if (Deno.build.os === "windows") return { sync: () => Promise.resolve(), close() {} };
+    return await Deno.open(path);
+  },
   async createNew(path) {
     const file = await Deno.open(path, { write: true, createNew: true, mode: 0o600 });
     return {
@@ -82,20 +106,6 @@ export const systemFiles: FileSystem = {
   },
   rename: (from, to) => Deno.rename(from, to),
   remove: (path) => Deno.remove(path),
-  async isSpecial(path) {
-    try {
-      return !(await Deno.lstat(path)).isFile;
-    } catch (error) {
-      if (error instanceof Deno.errors.NotFound) return false;
-      throw error;
-    }
-  },
-  async syncDirectory(path) {
-    // Windows has no such thing as a folder that can be synced.
-    if (Deno.build.os === "windows") return;
-    using folder = await Deno.open(path);
-    await folder.sync();
-  },
-  newName: () => crypto.randomUUID(),
-  sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  newName: systemClock.newId,
+  sleep: (ms) => systemClock.sleep(ms),
 };

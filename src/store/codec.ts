@@ -3,7 +3,7 @@
  * Fields of ours are additive, and a file without them loads. Pure.
  */
 import { z } from "zod/mini";
-import { isObject, type JsonObject } from "../json.ts";
+import { isObject, type Json, type JsonObject } from "../json.ts";
 import { project } from "../mapping/interrupt.ts";
 import type { PendingInput, Thread } from "../thread/thread.ts";
 
@@ -15,10 +15,14 @@ export class CorruptThread extends Error {
   }
 }
 
+/** The last moment that a Date can be. */
+const LATEST_MS = 8.64e15;
+
 const filled = z.string().check(z.minLength(1));
 const digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const count = z.int().check(z.nonnegative());
 
+/** `runOrder` and `pendingOrder` are there only where an id looks like a number, whose order a JSON object does not keep. */
 const file = z.looseObject({
   schemaVersion: z.literal(1),
   threadId: filled,
@@ -35,9 +39,9 @@ const file = z.looseObject({
     textSnapshotDigests: z._default(z.array(digest), []),
     shownText: z._default(z.array(z.object({ length: count, digest })), []),
     pending: z._default(z.custom<JsonObject>(isObject), {}),
+    pendingOrder: z.optional(z.array(z.string())),
   }),
   runDigests: z.custom<JsonObject>(isObject),
-  /** Only where an id looks like a number, whose order a JSON object does not keep. */
   runOrder: z.optional(z.array(z.string())),
   appliedResumeDigests: z.array(z.object({ executionId: filled, interruptId: filled, digest: filled })),
   terminalExecutionIds: z.array(z.string()),
@@ -46,7 +50,7 @@ const file = z.looseObject({
 const pendingEntry = z.looseObject({
   value: z.custom<JsonObject>(isObject),
   sideband: z._default(z.boolean(), false),
-  expiresAt: z.optional(z.nullable(z.number())),
+  expiresAt: z.optional(z.nullable(z.number().check(z.minimum(0), z.maximum(LATEST_MS)))),
 });
 
 /**
@@ -79,17 +83,17 @@ export function decodeThread(text: string, threadId: string, fallbackExpiry: num
       openSteps: execution.pipelineOpenSteps,
       textDigests: execution.textSnapshotDigests,
       shownText: execution.shownText,
-      pending: decodePending(execution.pending, fallbackExpiry),
+      pending: decodePending(inOrder(execution.pending, execution.pendingOrder), fallbackExpiry),
     },
-    runs: decodeRuns(data.runDigests, data.runOrder),
+    runs: decodeRuns(inOrder(data.runDigests, data.runOrder)),
     applied: data.appliedResumeDigests,
     terminal: data.terminalExecutionIds,
   };
 }
 
-function decodePending(entries: JsonObject, fallbackExpiry: number | null): Map<string, PendingInput> {
+function decodePending(entries: readonly [string, Json][], fallbackExpiry: number | null): Map<string, PendingInput> {
   return new Map(
-    Object.entries(entries).map(([id, raw]) => {
+    entries.map(([id, raw]) => {
       const parsed = pendingEntry.safeParse(raw);
       if (!parsed.success || parsed.data.value.inputId !== id) throw new CorruptThread("field execution.pending");
       const { value, sideband, expiresAt } = parsed.data;
@@ -98,18 +102,37 @@ function decodePending(entries: JsonObject, fallbackExpiry: number | null): Map<
   );
 }
 
-function decodeRuns(digests: JsonObject, order: readonly string[] | undefined): Map<string, string> {
-  const runs = new Map<string, string>();
-  for (const id of [...(order ?? []), ...Object.keys(digests)]) {
-    const value = Object.hasOwn(digests, id) ? digests[id] : undefined;
-    if (typeof value === "string" && value !== "" && !runs.has(id)) runs.set(id, value);
-  }
-  return runs;
+function decodeRuns(entries: readonly [string, Json][]): Map<string, string> {
+  return new Map(
+    entries.map(([id, digest]) => {
+      if (typeof digest !== "string" || digest === "") throw new CorruptThread("field runDigests");
+      return [id, digest];
+    }),
+  );
+}
+
+/** The members of an object: those that `order` names in its order, then the others. */
+function inOrder(object: JsonObject, order: readonly string[] = []): [string, Json][] {
+  const rest = new Map(Object.entries(object));
+  const first = [...new Set(order)].flatMap((key): [string, Json][] => {
+    const value = rest.get(key);
+    return value === undefined ? [] : [[key, value]];
+  });
+  for (const [key] of first) rest.delete(key);
+  return [...first, ...rest];
+}
+
+/** The order of keys, where a JavaScript object would not keep it. */
+function orderOf(keys: Iterable<string>): string[] | undefined {
+  const all = [...keys];
+  return all.some((key) => /^(0|[1-9]\d{0,9})$/.test(key)) ? all : undefined;
 }
 
 /** The thread as the text of its file. */
 export function encodeThread(thread: Thread): string {
   const { execution } = thread;
+  const runOrder = orderOf(thread.runs.keys());
+  const pendingOrder = orderOf(execution.pending.keys());
   const pending = [...execution.pending].map(([id, { value, sideband, expiresAt }]) =>
     [id, { value: project(value), sideband, expiresAt }] as const
   );
@@ -130,15 +153,11 @@ export function encodeThread(thread: Thread): string {
       shownText: execution.shownText,
       // fromEntries makes own members even of names such as __proto__.
       pending: Object.fromEntries(pending),
+      ...(pendingOrder && { pendingOrder }),
     },
     runDigests: Object.fromEntries(thread.runs),
-    ...([...thread.runs.keys()].some(isIndex) && { runOrder: [...thread.runs.keys()] }),
+    ...(runOrder && { runOrder }),
     appliedResumeDigests: thread.applied,
     terminalExecutionIds: thread.terminal,
   });
-}
-
-/** Whether a JavaScript object would move a key to the front. */
-function isIndex(key: string): boolean {
-  return /^(0|[1-9]\d{0,9})$/.test(key);
 }

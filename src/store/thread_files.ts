@@ -1,16 +1,9 @@
 /** One file a thread in `<state-dir>/threads` (reference "Persistence and recovery"): load one, save one, clean up. */
 import { THREAD_FILE_BYTES } from "../limits.ts";
-import type { Thread } from "../thread/thread.ts";
+import type { ThreadStore } from "../thread/registry.ts";
 import { type FileSystem, replaceFile, systemFiles, TEMP_SUFFIX } from "./atomic_file.ts";
 import { CorruptThread, decodeThread, encodeThread } from "./codec.ts";
 import { threadFileName } from "./file_name.ts";
-
-export interface ThreadStore {
-  /** The thread, or undefined when it has no file. Rejects when the file cannot be read or is not the thread's. */
-  load(threadId: string): Promise<Thread | undefined>;
-  /** Makes the thread durable. Rejects when it could not; then the file is as it was. */
-  save(thread: Thread): Promise<void>;
-}
 
 export interface ThreadFilesOptions {
   readonly folder: string;
@@ -19,7 +12,7 @@ export interface ThreadFilesOptions {
   readonly fs?: FileSystem;
 }
 
-/** The files of a state directory that `prepareStateDirectory` has made ready. */
+/** The files of a state directory that `makeStateDirectory` has made ready. */
 export function threadFiles({ folder, fallbackExpiry, fs = systemFiles }: ThreadFilesOptions): ThreadStore {
   return {
     async load(threadId) {
@@ -28,13 +21,16 @@ export function threadFiles({ folder, fallbackExpiry, fs = systemFiles }: Thread
     },
     async save(thread) {
       const name = threadFileName(thread.threadId);
+      const data = new TextEncoder().encode(encodeThread(thread));
+      // What could not be loaded again must not replace what can.
+      if (data.length > THREAD_FILE_BYTES) throw new Error("the thread is too large for its file");
       try {
-        await replaceFile(fs, folder, name, encodeThread(thread));
+        await replaceFile(fs, folder, name, data);
       } catch (error) {
         if (!(error instanceof Deno.errors.NotFound)) throw error;
         // The folder was removed while we run: state can begin anew as it did at the start.
         await makePrivate(folder);
-        await replaceFile(fs, folder, name, encodeThread(thread));
+        await replaceFile(fs, folder, name, data);
       }
     },
   };
@@ -45,10 +41,19 @@ async function readPlainFile(path: string): Promise<string | undefined> {
     const found = await Deno.lstat(path);
     if (!found.isFile) throw new CorruptThread("not a plain file");
     if (found.size > THREAD_FILE_BYTES) throw new CorruptThread("too large");
-    return await Deno.readTextFile(path);
+    return utf8(await Deno.readFile(path));
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
+  }
+}
+
+/** Damaged characters must not be replaced silently: an id that was changed so could be taken for another. */
+function utf8(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    throw new CorruptThread("not UTF-8");
   }
 }
 

@@ -2,8 +2,15 @@
  * The threads in use: one queue a thread, through which every read-decide-write goes, and the thread's active run. A thread
  * that nobody uses leaves memory; its file is the truth (docs/protocol.md, "Thread files").
  */
-import type { ThreadStore } from "../store/thread_files.ts";
 import { applyChange, type Thread, type ThreadChange } from "./thread.ts";
+
+/** Where threads are kept. */
+export interface ThreadStore {
+  /** The thread, or undefined when it has no file. Rejects when the file cannot be read or is not the thread's. */
+  load(threadId: string): Promise<Thread | undefined>;
+  /** Makes the thread durable. Rejects when it could not, or cannot tell. */
+  save(thread: Thread): Promise<void>;
+}
 
 /** A run that is under way, as those see it who want it to stop. */
 export interface ActiveRun {
