@@ -70,9 +70,8 @@ const ROWS: readonly Row[] = [
   lostExecution,
   answersExpired,
   endsNothing,
-  answersNothingOf,
-  guidanceWithoutTask,
   waitsForAnswers,
+  guidanceWithoutTask,
   resumes,
   guides,
 ];
@@ -130,23 +129,19 @@ function isCancelOfNothing(thread: Thread, { status, interruptId }: ResumeEntry,
   return !thread.execution.pending.has(interruptId) || isPastExpiry(thread, interruptId, now);
 }
 
-/** A message into a pipeline waits like any other while the user is asked something. */
-function answersNothingOf({ thread, request, language }: Candidate): Admission | undefined {
-  if (!thread || !isGuidance(request) || thread.execution.pending.size === 0) return undefined;
-  return refuse("RESUME_REQUIRED", openInterrupts(thread, language));
-}
-
-function guidanceWithoutTask({ thread, request, busy }: Candidate): Admission | undefined {
-  if (!isGuidance(request)) return undefined;
-  const isRunning = thread && busy && thread.execution.taskId !== null &&
-    thread.execution.rosInvocationId === request.iacCode.rosInvocationId;
-  return isRunning ? undefined : refuse("EXECUTION_LOST");
-}
-
 function waitsForAnswers({ thread, request, now, language }: Candidate): Admission | undefined {
   if (!thread || request.resume) return undefined;
   const open = [...thread.execution.pending.values()].filter((pending) => !isExpired(pending, now));
   return open.length > 0 ? refuse("RESUME_REQUIRED", openInterrupts(thread, language)) : undefined;
+}
+
+/** A message into a pipeline run needs one that is under way. */
+function guidanceWithoutTask({ thread, request, busy }: Candidate): Admission | undefined {
+  if (!isGuidance(request)) return undefined;
+  const { rosInvocationId, runMode } = request.iacCode;
+  const isRunning = busy && thread && thread.execution.taskId !== null && runMode === "pipeline" &&
+    thread.execution.rosInvocationId === rosInvocationId;
+  return isRunning ? undefined : refuse("EXECUTION_LOST");
 }
 
 function resumes({ thread, request, digest }: Candidate): Admission | undefined {

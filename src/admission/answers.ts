@@ -57,7 +57,8 @@ function readAnswer(
     return isPermission(value) ? { ...base, kind: "permission", decision: "deny" } : { ...base, kind: "cancel" };
   }
   if (payload === undefined || !new Validator(responseSchema(value)).validate(payload).valid) return undefined;
-  if (!isPermission(value)) return { ...base, kind: "text", text: answerText(value, payload) };
+  // The kernel refuses half a surrogate pair, which a client's cut can leave of an emoji.
+  if (!isPermission(value)) return { ...base, kind: "text", text: answerText(value, payload).toWellFormed() };
   const decision = (payload as { decision?: unknown }).decision;
   return { ...base, kind: "permission", decision: String(decision) };
 }

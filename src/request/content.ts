@@ -16,9 +16,7 @@ export function userMessage(messages: readonly { id: string; role: string; conte
   const message = messages[at];
   if (!message) return { refusal: invalid("userMessageMissing", "messages") };
   const path = `messages[${at}].content`;
-  const read = typeof message.content === "string"
-    ? [{ kind: "text" as const, text: message.content }]
-    : readParts(message.content, path);
+  const read = typeof message.content === "string" ? [textPart(message.content)] : readParts(message.content, path);
   if (!Array.isArray(read)) return { refusal: read };
   if (!read.some((part) => part.kind === "image" || part.text !== "")) {
     return { refusal: invalid("userMessageMissing", path) };
@@ -45,7 +43,7 @@ function readPart(raw: unknown, path: string, at: number): ContentPart | Refusal
   if (!isObject(raw)) return invalid("fieldType", path, { expected: "object" });
   if (raw.type === "text") {
     return typeof raw.text === "string"
-      ? { kind: "text", text: raw.text }
+      ? textPart(raw.text)
       : invalid("fieldType", `${path}.text`, { expected: "string" });
   }
   if (raw.type !== "image") return invalid("partNotSupported", path);
@@ -55,6 +53,11 @@ function readPart(raw: unknown, path: string, at: number): ContentPart | Refusal
   }
   const image = readImage(source.value, `${path}.source.value`, filenameOf(raw.metadata) ?? `agui-image-${at + 1}`);
   return "code" in image ? image : { kind: "image", image };
+}
+
+/** The kernel refuses half a surrogate pair, which a client's cut can leave of an emoji: it becomes U+FFFD. */
+function textPart(text: string): ContentPart {
+  return { kind: "text", text: text.toWellFormed() };
 }
 
 function readImage(base64: string, path: string, filename: string): ImageContent | Refusal {

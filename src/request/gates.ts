@@ -110,7 +110,7 @@ function hostName(host: string): string {
 
 /** Whether a host name or address can only mean this machine. */
 export function isLoopbackName(name: string): boolean {
-  return name === "localhost" || name === "::1" || /^127\.\d{1,3}\.\d{1,3}\.\d{1,3}$/.test(name);
+  return name === "localhost" || name === "::1" || /^127(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(name);
 }
 
 function originAllowed(head: Head, access: Access): boolean {

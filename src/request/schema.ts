@@ -9,8 +9,10 @@ import { ID_CHARS, INVOCATION_CHARS, TEXT_FIELD_CHARS } from "../limits.ts";
 import { userMessage } from "./content.ts";
 import type { CancelRequest, RunRequest } from "./run_request.ts";
 
-const id = (limit: number) => z.string().min(1).max(limit).refine((value) => value.isWellFormed(), "fieldText");
-const words = z.string().max(TEXT_FIELD_CHARS);
+/** The kernel refuses half a surrogate pair anywhere, so it is refused where the field can still be named. */
+const unicode = (limit: number) => z.string().max(limit).refine((value) => value.isWellFormed(), "fieldText");
+const id = (limit: number) => unicode(limit).min(1);
+const words = unicode(TEXT_FIELD_CHARS);
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\u{10ffff}]*$/u;
 
@@ -24,7 +26,8 @@ const iacCode = z.strictObject({
   model: absent(words),
   llmApiKey: absent(words),
   llmHeaders: absent(
-    z.record(z.string(), words).refine(
+    // Not z.record, whose mistakes would speak of a "record".
+    z.object({}).catchall(words).refine(
       (headers) => Object.entries(headers).every(([name, value]) => HEADER_NAME.test(name) && HEADER_VALUE.test(value)),
       "fieldHeaderName",
     ),
@@ -110,7 +113,7 @@ function firstProblem(error: z.ZodError, body: Json): Refusal {
   const field = fieldPath(issue.path);
   switch (issue.code) {
     case "unrecognized_keys":
-      return invalid("fieldUnknown", fieldPath([...issue.path, shortKey(issue.keys[0] ?? "")]));
+      return invalid("fieldUnknown", fieldPath([...issue.path, issue.keys[0] ?? ""]));
     case "invalid_type":
       if (valueAt(body, issue.path) === undefined) return invalid("fieldRequired", field);
       return invalid("fieldType", field, { expected: issue.expected === "int" ? "integer" : issue.expected });
@@ -134,7 +137,7 @@ function firstProblem(error: z.ZodError, body: Json): Refusal {
 
 /** `forwardedProps.iacCode.cwd`, `messages[2].id`; `$` for the body itself. */
 function fieldPath(path: readonly PropertyKey[]): string {
-  const steps = path.map((step) => typeof step === "number" ? `[${step}]` : `.${String(step)}`).join("");
+  const steps = path.map((step) => typeof step === "number" ? `[${step}]` : `.${shortKey(String(step))}`).join("");
   return steps.replace(/^\./, "") || "$";
 }
 
