@@ -1,4 +1,5 @@
 /** Request → Response, from the edges that it is given: the stations in their order (docs/architecture.md). */
+import { pythonDigest } from "./digest.ts";
 import { ERRORS, type Refusal, refusal } from "./errors.ts";
 import type { Language } from "./language/messages.ts";
 import { sentence } from "./language/messages.ts";
@@ -8,7 +9,7 @@ import { errorKind } from "./log.ts";
 import { readBody } from "./request/body.ts";
 import { type Access, corsHeaders, type Head, passGates, type Route } from "./request/gates.ts";
 import { isObject, type Json } from "./json.ts";
-import { parseJson, pythonDigest } from "./request/json.ts";
+import { parseJson } from "./request/json.ts";
 import { invalid } from "./errors.ts";
 import type { RunRequest } from "./request/run_request.ts";
 import { resolveWorkspace } from "./request/workspace.ts";

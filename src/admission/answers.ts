@@ -1,8 +1,8 @@
 /** Resume entries × pending interrupts → answers to send, or why not (docs/protocol.md, "Resume"). */
 import { Validator } from "@cfworker/json-schema";
+import { answerDigest } from "../digest.ts";
 import type { RunErrorCode } from "../errors.ts";
 import { answerText, isPermission, responseSchema } from "../mapping/interrupt.ts";
-import { answerDigest } from "../request/json.ts";
 import type { ResumeEntry } from "../request/run_request.ts";
 import { appliedDigest, type PendingInput, type Thread } from "../thread/thread.ts";
 

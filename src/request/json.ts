@@ -1,5 +1,4 @@
 /** Bytes → JSON value (docs/protocol.md, "Checks", step 4), and the JSON text that a digest is made of. Pure. */
-import { createHash } from "node:crypto";
 import type { Json } from "../json.ts";
 import { JSON_DEPTH } from "../limits.ts";
 
@@ -51,71 +50,4 @@ function depth(text: string): number {
     } else now--;
   }
   return most;
-}
-
-/** A number as Python wrote it; stands for it in a tree that is serialized. */
-class PythonNumber {
-  constructor(readonly text: string) {}
-}
-
-/**
- * SHA-256 (lower-case hex) of a JSON text as Python writes it with keys sorted by code point, no spaces and text
- * unescaped: integers as written, other numbers as the `repr` of a float. The same body has the same digest in both.
- */
-export function pythonDigest(text: string): string {
-  // Only these need the source text of their numbers; all others print the same in both languages.
-  const tree = /[\d][.eE]|-0|\d{16}/.test(text) ? JSON.parse(text, withPythonNumbers) : JSON.parse(text);
-  return createHash("sha256").update(pythonText(tree)).digest("hex");
-}
-
-function withPythonNumbers(_key: string, value: unknown, context?: { source?: string }): unknown {
-  if (typeof value !== "number" || context?.source === undefined) return value;
-  const source = context.source;
-  if (/^-?\d+$/.test(source)) return new PythonNumber(source === "-0" ? "0" : source);
-  return new PythonNumber(pythonFloat(value));
-}
-
-/** A finite or infinite double as Python's `repr` prints it. */
-export function pythonFloat(value: number): string {
-  if (!Number.isFinite(value)) return value > 0 ? "Infinity" : "-Infinity";
-  if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
-  const [mantissa = "", exponentText = "0"] = value.toExponential().split("e");
-  const exponent = Number(exponentText);
-  if (exponent >= -4 && exponent < 16) {
-    const plain = plainDecimal(value, mantissa, exponent);
-    return plain.includes(".") ? plain : `${plain}.0`;
-  }
-  return `${mantissa}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
-}
-
-function plainDecimal(value: number, mantissa: string, exponent: number): string {
-  const plain = String(value);
-  if (!plain.includes("e")) return plain;
-  const digits = mantissa.replace(/[-.]/g, "");
-  return `${value < 0 ? "-" : ""}0.${"0".repeat(-exponent - 1)}${digits}`;
-}
-
-function pythonText(value: unknown): string {
-  if (value instanceof PythonNumber) return value.text;
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  if (Array.isArray(value)) return `[${value.map(pythonText).join(",")}]`;
-  const entries = Object.entries(value).sort(([a], [b]) => byCodePoint(a, b));
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${pythonText(item)}`).join(",")}}`;
-}
-
-/** UTF-16 order and code point order differ where a surrogate meets U+E000 or above. */
-function byCodePoint(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let at = 0; at < length; at++) {
-    const [x, y] = [a.charCodeAt(at), b.charCodeAt(at)];
-    if (x === y) continue;
-    const [xHigh, yHigh] = [x >= 0xd800 && x <= 0xdfff, y >= 0xd800 && y <= 0xdfff];
-    return xHigh === yHigh ? x - y : xHigh ? 1 : -1;
-  }
-  return a.length - b.length;
-}
-
-/** The digest of an answer to an interrupt, {payload, status}, as the Python adapter computes it from the value. */
-export function answerDigest(status: string, payload: Json | undefined): string {
-  return pythonDigest(JSON.stringify({ payload: payload ?? null, status }));
 }
