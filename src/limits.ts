@@ -82,3 +82,16 @@ export const TERMINAL_EXECUTIONS = 1024;
 export const THREAD_FILE_BYTES = 64 * MIB;
 /** A rename that a scanner refuses is tried again for this long. */
 export const RENAME_RETRY_MS = 1_000;
+
+// The log
+/** Lines that wait for a destination that takes them slowly; more are dropped and counted. */
+export const LOG_LINES_WAITING = 4096;
+/** Lines with the same message a minute; a kernel that is away makes every run say the same. */
+export const LOG_REPEATS = 20;
+export const LOG_REPEATS_MS = 60_000;
+/** Different messages that are told apart for this. */
+export const LOG_MESSAGES = 100;
+/** A value in a line that a client or the kernel chose. */
+export const LOG_VALUE_CHARS = 256;
+/** At the end, lines that nobody takes are waited for this long. */
+export const LOG_FLUSH_MS = 1_000;

@@ -1,5 +1,22 @@
-/** Log lines, for people or for machines, on standard error (docs/operators.md). The only place that writes a line. */
-import { configureSync, getAnsiColorFormatter, getLogger, getTextFormatter, type LogRecord } from "@logtape/logtape";
+/** Log lines, for people or for machines, on standard error (docs/observability.md). The only place that writes a line. */
+import {
+  configureSync,
+  type Filter,
+  fromAsyncSink,
+  getAnsiColorFormatter,
+  getLogger,
+  getTextFormatter,
+  getThrottlingFilter,
+  type LogRecord,
+} from "@logtape/logtape";
+import {
+  LOG_FLUSH_MS,
+  LOG_LINES_WAITING,
+  LOG_MESSAGES,
+  LOG_REPEATS,
+  LOG_REPEATS_MS,
+  LOG_VALUE_CHARS,
+} from "./limits.ts";
 
 export type LogLevel = "debug" | "info" | "warning" | "error";
 export type LogFields = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -12,25 +29,49 @@ export interface Log {
   error(message: string, fields?: LogFields): void;
 }
 
+/** A log that writes in the background. */
+export interface OpenLog extends Log {
+  /** Resolves when all lines so far are written, or after a second when nobody takes them. */
+  flush(): Promise<void>;
+}
+
+/** Where lines go. */
+export interface LogDestination {
+  /** Whether somebody looks at it, so that colour helps. */
+  readonly isTerminal: boolean;
+  /** Writes some of the bytes and says how many. */
+  write(bytes: Uint8Array): Promise<number>;
+}
+
 export interface LogSettings {
   readonly format: "text" | "json";
   readonly level: LogLevel;
+  /** Standard error by default. */
+  readonly to?: LogDestination;
 }
 
+/** The message of the one line that every run leaves at its end. */
+export const RUN_LINE = "run";
+
+const standardError: LogDestination = {
+  get isTerminal() {
+    return Deno.stderr.isTerminal();
+  },
+  // In the background: whoever reads a pipe slowly, or not at all, must not hold up the service.
+  write: (bytes) => Deno.stderr.write(bytes),
+};
+
 /** Sets the log up, once a process, and gives it. */
-export function createLog({ format, level }: LogSettings): Log {
-  const encoder = new TextEncoder();
-  const formatted = format === "json" ? jsonLine : textLine(Deno.stderr.isTerminal() && !isNoColor());
-  const write = (record: LogRecord): void => {
-    const bytes = encoder.encode(formatted(record));
-    for (let at = 0; at < bytes.length;) at += Deno.stderr.writeSync(bytes.subarray(at));
-  };
+export function createLog({ format, level, to = standardError }: LogSettings): OpenLog {
+  const lines = lineSink(format === "json" ? jsonLine : textLine(to.isTerminal), to);
+  const repeats = repeatFilter((line, count) => logger.warn("repeated lines were left out", { line, lines: count }));
   configureSync({
     reset: true,
-    sinks: { stderr: write },
+    sinks: { lines: (record) => lines(record) },
+    filters: { repeats: repeats.filter },
     loggers: [
-      { category: "agui", sinks: ["stderr"], lowestLevel: level },
-      { category: ["logtape", "meta"], sinks: ["stderr"], lowestLevel: "error" },
+      { category: "agui", sinks: ["lines"], filters: ["repeats"], lowestLevel: level },
+      { category: ["logtape", "meta"], sinks: ["lines"], lowestLevel: "error" },
     ],
   });
   const logger = getLogger("agui");
@@ -39,29 +80,113 @@ export function createLog({ format, level }: LogSettings): Log {
     info: (message, fields = {}) => logger.info(message, { ...fields }),
     warn: (message, fields = {}) => logger.warn(message, { ...fields }),
     error: (message, fields = {}) => logger.error(message, { ...fields }),
+    async flush() {
+      repeats.tell();
+      const late = Promise.withResolvers<void>();
+      const timer = setTimeout(late.resolve, LOG_FLUSH_MS);
+      await Promise.race([lines.drain(), late.promise]);
+      clearTimeout(timer);
+    },
   };
 }
 
 /** A log that says nothing, for programs that embed the service. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-function isNoColor(): boolean {
-  return Deno.noColor;
+/**
+ * Writes line after line. What a closed, full or slow destination does not take is lost and counted, and told as soon as a
+ * line gets through: there is nobody else to tell.
+ */
+function lineSink(line: (record: LogRecord) => string, to: LogDestination): ReturnType<typeof fromAsyncSink> {
+  const encoder = new TextEncoder();
+  let lost = 0;
+  let isTorn = false;
+
+  async function write(text: string): Promise<void> {
+    const bytes = encoder.encode(isTorn ? `\n${text}` : text);
+    for (let at = 0; at < bytes.length;) {
+      at += await to.write(bytes.subarray(at));
+      isTorn = at < bytes.length;
+    }
+  }
+
+  return fromAsyncSink(async (record) => {
+    const told = lost;
+    try {
+      if (told > 0) await write(line(aboutLost(record.timestamp, told)));
+      lost -= told;
+      await write(line(record));
+    } catch {
+      lost++;
+    }
+  }, { maxQueueSize: LOG_LINES_WAITING, overflow: "drop-newest", onDrop: ({ count }) => void (lost += count) });
+}
+
+function aboutLost(timestamp: number, lines: number): LogRecord {
+  const message = "log lines were lost";
+  return {
+    category: ["agui"],
+    level: "warning",
+    timestamp,
+    message: [message],
+    rawMessage: message,
+    properties: { lines },
+  };
+}
+
+/** Lets through the first lines with the same message a minute; `tell` gets how many the others were. */
+function repeatFilter(tell: (line: string, count: number) => void): { filter: Filter; tell(): void } {
+  const throttle = getThrottlingFilter({
+    limit: LOG_REPEATS,
+    windowMs: LOG_REPEATS_MS,
+    maxKeys: LOG_MESSAGES,
+    summary: {
+      logger: { warning: (_, { firstRecord, suppressed }) => tell(messageOf(firstRecord), Number(suppressed)) },
+    },
+  });
+  return {
+    // Whoever asked for debug lines wants them all, and each run is one line by intent.
+    filter: (record) => record.level === "debug" || record.rawMessage === RUN_LINE || throttle(record),
+    tell: () => throttle[Symbol.dispose](),
+  };
+}
+
+function messageOf(record: unknown): string {
+  return typeof record === "object" && record !== null && "rawMessage" in record ? String(record.rawMessage) : "";
 }
 
 function jsonLine({ timestamp, level, message, properties }: LogRecord): string {
-  return `${
-    JSON.stringify({ time: new Date(timestamp).toISOString(), level, message: message.join(""), ...properties })
-  }\n`;
+  const time = new Date(timestamp).toISOString();
+  return `${JSON.stringify({ time, level, message: clean(message.join("")), ...cleanFields(properties) })}\n`;
 }
 
-function textLine(colored: boolean): (record: LogRecord) => string {
-  const format = colored ? getAnsiColorFormatter({ timestamp: "time" }) : getTextFormatter({ timestamp: "time" });
+function textLine(isTerminal: boolean): (record: LogRecord) => string {
+  // A file is read on another day; a terminal is read now.
+  const layout = {
+    timestamp: isTerminal ? "time" : "rfc3339",
+    category: () => "",
+    format: ({ timestamp, level, message }: { timestamp: string | null; level: string; message: string }) =>
+      `${timestamp} ${level} ${message}`,
+  } as const;
+  const format = isTerminal && !Deno.noColor ? getAnsiColorFormatter(layout) : getTextFormatter(layout);
   return (record) => {
-    const fields = Object.entries(record.properties).filter(([, value]) => value !== undefined);
+    const fields = Object.entries(cleanFields(record.properties));
     const tail = fields.map(([name, value]) => ` ${name}=${typeof value === "string" ? word(value) : value}`).join("");
-    return format({ ...record, message: [`${record.message.join("")}${tail}`] });
+    return format({ ...record, message: [`${clean(record.message.join(""))}${tail}`] });
   };
+}
+
+function cleanFields(fields: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => [name, typeof value === "string" ? clean(value) : value]),
+  );
+}
+
+/** A value that a client or the kernel chose can neither begin a line of its own nor move a cursor, nor go on for pages. */
+function clean(value: string): string {
+  return value.slice(0, LOG_VALUE_CHARS).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?");
 }
 
 function word(value: string): string {
