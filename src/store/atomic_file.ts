@@ -33,10 +33,10 @@ export const TEMP_SUFFIX = ".agui-tmp";
 const RENAME_STEP_MS = 50;
 
 /**
- * Puts `data` at `folder/name`. Rejects with the system's error; then no temp file is left if the system let us remove it,
+ * Puts `text` at `folder/name`. Rejects with the system's error; then no temp file is left if the system let us remove it,
  * and the old file is whole, unless the very last step failed: the folder's sync, which leaves the new one in its place.
  */
-export async function replaceFile(fs: FileSystem, folder: string, name: string, data: Uint8Array): Promise<void> {
+export async function replaceFile(fs: FileSystem, folder: string, name: string, text: string): Promise<void> {
   const target = `${folder}/${name}`;
   // A link here would let us write where it points; a rename would replace it, hiding that somebody put it there.
   if (await fs.isSpecial(target)) throw new Error("the thread's file is not a plain file");
@@ -45,7 +45,7 @@ export async function replaceFile(fs: FileSystem, folder: string, name: string, 
   try {
     const temp = `${folder}/.${fs.newName()}${TEMP_SUFFIX}`;
     try {
-      await writeTemp(fs, temp, data);
+      await writeTemp(fs, temp, text);
       await renameSoon(fs, temp, target);
     } catch (error) {
       await fs.remove(temp).catch(() => undefined);
@@ -57,10 +57,10 @@ export async function replaceFile(fs: FileSystem, folder: string, name: string, 
   }
 }
 
-async function writeTemp(fs: FileSystem, temp: string, data: Uint8Array): Promise<void> {
+async function writeTemp(fs: FileSystem, temp: string, text: string): Promise<void> {
   const file = await fs.createNew(temp);
   try {
-    await file.write(data);
+    await file.write(new TextEncoder().encode(text));
     await file.sync();
   } finally {
     file.close();

@@ -1,4 +1,5 @@
 /** One file a thread in `<state-dir>/threads` (reference "Persistence and recovery"): load one, save one, clean up. */
+import { Buffer } from "node:buffer";
 import { THREAD_FILE_BYTES } from "../limits.ts";
 import type { ThreadStore } from "../thread/registry.ts";
 import { type FileSystem, replaceFile, systemFiles, TEMP_SUFFIX } from "./atomic_file.ts";
@@ -21,16 +22,16 @@ export function threadFiles({ folder, fallbackExpiry, fs = systemFiles }: Thread
     },
     async save(thread) {
       const name = threadFileName(thread.threadId);
-      const data = new TextEncoder().encode(encodeThread(thread));
+      const text = encodeThread(thread);
       // What could not be loaded again must not replace what can.
-      if (data.length > THREAD_FILE_BYTES) throw new Error("the thread is too large for its file");
+      if (Buffer.byteLength(text) > THREAD_FILE_BYTES) throw new Error("the thread is too large for its file");
       try {
-        await replaceFile(fs, folder, name, data);
+        await replaceFile(fs, folder, name, text);
       } catch (error) {
         if (!(error instanceof Deno.errors.NotFound)) throw error;
         // The folder was removed while we run: state can begin anew as it did at the start.
         await makePrivate(folder);
-        await replaceFile(fs, folder, name, data);
+        await replaceFile(fs, folder, name, text);
       }
     },
   };
