@@ -74,6 +74,27 @@ export const SHUTDOWN_MS = 10_000;
 /** Messages of a task's history asked for when text may have been missed. */
 export const HISTORY_MESSAGES = 1_000_000;
 
+// A kernel that we start (docs/operators.md, "A kernel of its own")
+/** As long as the Python adapter waits for it. */
+export const KERNEL_START_MS = 20_000;
+export const KERNEL_READY_STEP_MS = 50;
+/** Waits before a kernel that died is started again; they double. */
+export const KERNEL_RESTART_FIRST_MS = 500;
+export const KERNEL_RESTART_LONGEST_MS = 30_000;
+/** A kernel that lived this long did not die of its start. */
+export const KERNEL_STEADY_MS = 60_000;
+/** Asked to end, it gets this long before it is killed. */
+export const KERNEL_STOP_MS = 5_000;
+/** For the output of a kernel that is gone. */
+export const KERNEL_LAST_WORDS_MS = 500;
+export const KERNEL_LOG_LINE_CHARS = 2_000;
+/** What `doctor` asks has to answer within this. */
+export const DOCTOR_MS = 10_000;
+/** Clocks that differ by more than this make interrupts expire too early or too late. */
+export const CLOCK_SKEW_MS = 5_000;
+/** How often an idle service looks whether it still is. */
+export const IDLE_STEP_MS = 1_000;
+
 // Threads
 export const RUN_DIGESTS = 4096;
 export const APPLIED_RESUMES = 1024;

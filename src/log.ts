@@ -52,6 +52,8 @@ export interface LogSettings {
 
 /** The message of the one line that every run leaves at its end. */
 export const RUN_LINE = "run";
+/** The message of a line that passes on what a kernel of our own wrote. */
+export const KERNEL_LINE = "kernel";
 
 const standardError: LogDestination = {
   get isTerminal() {
@@ -134,6 +136,8 @@ function aboutLost(timestamp: number, lines: number): LogRecord {
   };
 }
 
+const WHOLE: ReadonlySet<unknown> = new Set([RUN_LINE, KERNEL_LINE]);
+
 /** Lets through the first lines with the same message a minute; `tell` gets how many the others were. */
 function repeatFilter(tell: (line: string, count: number) => void): { filter: Filter; tell(): void } {
   const throttle = getThrottlingFilter({
@@ -145,8 +149,8 @@ function repeatFilter(tell: (line: string, count: number) => void): { filter: Fi
     },
   });
   return {
-    // Whoever asked for debug lines wants them all, and each run is one line by intent.
-    filter: (record) => record.level === "debug" || record.rawMessage === RUN_LINE || throttle(record),
+    // Whoever asked for debug lines wants them all, and each run is one line by intent, as is each line of a kernel.
+    filter: (record) => record.level === "debug" || WHOLE.has(record.rawMessage) || throttle(record),
     tell: () => throttle[Symbol.dispose](),
   };
 }

@@ -2,6 +2,7 @@
 import { type App, createApp } from "./app.ts";
 import { systemClock } from "./clock.ts";
 import { isLoopbackHost, type Settings } from "./config/settings.ts";
+import { watchStore, type WatchedStore } from "./idle.ts";
 import { createAftermath } from "./kernel/aftermath.ts";
 import { connectKernel } from "./kernel/client.ts";
 import type { Log } from "./log.ts";
@@ -14,6 +15,7 @@ import { PROTOCOL_VERSION, VERSION } from "./version.ts";
 export interface Service {
   readonly app: App;
   readonly services: Services;
+  readonly store: WatchedStore;
 }
 
 /** A service on a kernel's URL; `folder` holds the thread files. */
@@ -26,10 +28,11 @@ export async function createService(
   const { interruptTtlMs, heartbeatMs } = settings;
   const clock = systemClock;
   const kernel = connectKernel({ url: new URL(kernelAt.url), token: kernelAt.token });
-  const store = threadFiles({
+  const files = threadFiles({
     folder,
     fallbackExpiry: () => interruptTtlMs === 0 ? null : clock.now() + interruptTtlMs,
   });
+  const store = watchStore(files, clock);
   const services: Services = {
     kernel,
     registry: createRegistry(store),
@@ -49,5 +52,5 @@ export async function createService(
   };
   const roots = await resolveRoots(settings.roots);
   const app = createApp({ access, roots, version: VERSION, protocolVersion: PROTOCOL_VERSION }, services);
-  return { app, services };
+  return { app, services, store };
 }

@@ -137,7 +137,8 @@ export function connectKernel({ url, token }: KernelSettings): Kernel {
   };
 }
 
-function httpClient(url: URL): Deno.HttpClient {
+/** A connection pool to the kernel at `url`; a loopback kernel is reached directly. */
+export function httpClient(url: URL): Deno.HttpClient {
   // The kernel's server closes a connection that was idle for 5 s; one of ours must not be in use at that moment.
   const poolIdleTimeout = KERNEL_POOL_IDLE_MS;
   const hostname = url.hostname.replace(/^\[|\]$/g, "");
