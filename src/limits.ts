@@ -105,6 +105,8 @@ export const THREAD_FILE_BYTES = 64 * MIB;
 export const RENAME_RETRY_MS = 1_000;
 
 // The log
+/** Remarks on what a kernel sent in one run, each different. */
+export const NOTES = 16;
 /** Lines that wait for a destination that takes them slowly; more are dropped and counted. */
 export const LOG_LINES_WAITING = 4096;
 /** Lines with the same message a minute; a kernel that is away makes every run say the same. */

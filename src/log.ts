@@ -197,6 +197,12 @@ function word(value: string): string {
   return /^[\w.:/@+-]+$/.test(value) ? value : JSON.stringify(value);
 }
 
+/** Where in our own code an error came from; undefined when its stack does not show it. */
+export function errorPlace(error: unknown): string | undefined {
+  const stack = error instanceof Error ? error.stack : undefined;
+  return stack?.match(/\/((?:src\/[\w/]+|main)\.ts:\d+:\d+)\)?$/m)?.[1];
+}
+
 /** What of an unknown error may be logged: its kind and the system's code, never its text, which could quote a request. */
 export function errorKind(error: unknown): string {
   if (!(error instanceof Error)) return typeof error;

@@ -5,7 +5,7 @@ import { CANCEL_ANSWER_MS } from "../limits.ts";
 import { errorKind } from "../log.ts";
 import type { CancelRequest } from "../request/run_request.ts";
 import type { ActiveRun, HeldThread } from "../thread/registry.ts";
-import { endExecution } from "../thread/thread.ts";
+import { contextIdOf, endExecution } from "../thread/thread.ts";
 import type { Services } from "./context.ts";
 
 export interface CancelAnswer {
@@ -29,7 +29,7 @@ export async function cancelExecution(
     await Promise.race([found.done, services.clock.sleep(CANCEL_ANSWER_MS)]);
     return { executionId, status: found.status };
   } catch (error) {
-    log.error("a thread's state is unavailable", { failure: errorKind(error) });
+    log.error("a thread's state is unavailable", { thread: contextIdOf(request.threadId), failure: errorKind(error) });
     return refusal("STATE_UNAVAILABLE");
   }
 }

@@ -9,8 +9,9 @@ import type { PendingInput, Thread } from "../thread/thread.ts";
 
 /** A file that cannot be used: of another schema, of another thread, or damaged. */
 export class CorruptThread extends Error {
-  constructor(why: string) {
-    super(why);
+  /** @param code What is wrong with it; it may be logged. */
+  constructor(readonly code: string) {
+    super(code);
     this.name = "CorruptThread";
   }
 }
