@@ -30,8 +30,14 @@ export const ACTIVE_RUNS = 4096;
 export const CLIENT_BUFFER_BYTES = 1 * MIB;
 /** A client that takes nothing for this long is gone. */
 export const CLIENT_STALLED_MS = 120_000;
+/** A timer of JavaScript fires at once when it is set for longer. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** The client's own parser gives up at 10 MiB. */
 export const EVENT_BYTES = 8 * MIB;
+/** A client that comes back at once is faster than the news that it left: a busy thread is looked at again after this. */
+export const LEAVING_NOTICED_MS = 100;
+/** How long a newcomer waits for a run that was stopped; that writes one file and ends. */
+export const LEAVING_OVER_MS = 2_000;
 export const REASON_CHARS = 500;
 /** Shorter values are too common in ordinary text to be masked. */
 export const SECRET_MIN_CHARS = 6;

@@ -1,7 +1,8 @@
 /** `iac-code-agui doctor`: everything that serving needs, tried for real, one line each (docs/operators.md, "Doctor"). */
 import { systemClock } from "../clock.ts";
 import { askHealth, type KernelHealth } from "../kernel/health.ts";
-import { connectKernel, KernelFailure } from "../kernel/client.ts";
+import { connectKernel } from "../kernel/client.ts";
+import { KernelFailure } from "../kernel/failure.ts";
 import { openKernel } from "../kernel/open.ts";
 import { CLOCK_SKEW_MS, DOCTOR_MS } from "../limits.ts";
 import { errorKind, type Log, silentLog } from "../log.ts";

@@ -5,14 +5,16 @@
 import type { Answer } from "../admission/answers.ts";
 import { RunFailure } from "../errors.ts";
 import { isObject, type JsonObject } from "../json.ts";
-import { KernelFailure, type KernelStream } from "../kernel/client.ts";
+import type { KernelStream } from "../kernel/answer_body.ts";
+import { KernelFailure } from "../kernel/failure.ts";
 import { messageParams, permissionPart } from "../kernel/message.ts";
 import { type Frame, requiredInputs, type Status } from "../kernel/wire.ts";
 import { GATHER_QUIET_MS, LAG_MS, LAG_STEP_MS } from "../limits.ts";
 import { isRefusal } from "../mapping/ending.ts";
 import { errorCode } from "../mapping/mapper.ts";
 import { consume, readUntilQuiet, take } from "./consume.ts";
-import { perform, type RunContext } from "./context.ts";
+import { countRetry, perform, type RunContext } from "./context.ts";
+import { untilStopped } from "./control.ts";
 import { createPatience, openStream } from "./new_run.ts";
 import { followOnce, followThroughCuts, getTask } from "./recover.ts";
 
@@ -58,6 +60,7 @@ async function sendBeside(context: RunContext, answer: Answer): Promise<void> {
     } catch (error) {
       if (!isBroken(error) || sends >= SENDS) throw error;
       if (!await isStillAsked(context, answer)) break;
+      countRetry(context, "answer");
     }
   }
   await accepted(context, answer);
@@ -124,7 +127,7 @@ async function openAnswer(
     let stream: KernelStream | undefined;
     try {
       stream = await openStream(context, paramsOf(context, answer, at));
-      const first = await stream.next();
+      const first = await untilStopped(stream.next(), context.control.signal);
       if (!first) throw new KernelFailure("broken");
       if (!isWindingDown(first)) return { stream, first: checked(first) };
       stream.close();
@@ -133,6 +136,7 @@ async function openAnswer(
       stream?.close();
       if (!isBroken(error) || sends >= SENDS) throw error;
       if (!await isStillAsked(context, answer)) return undefined;
+      countRetry(context, "answer");
     }
   }
 }
@@ -158,12 +162,12 @@ function isBroken(error: unknown): boolean {
 /** Asks the task whether it still waits for an answer whose sending broke; for up to 2 s, since its account may lag. */
 async function isStillAsked(context: RunContext, answer: Answer): Promise<boolean> {
   const { clock } = context.services;
-  const until = clock.now() + LAG_MS;
+  const until = clock.elapsed() + LAG_MS;
   while (true) {
     const frame = await getTask(context, 0);
     if (frame.kind !== "task") throw new RunFailure("A2A_UNAVAILABLE");
     if (isTaken(frame.status, answer)) return false;
-    if (clock.now() >= until) return true;
+    if (clock.elapsed() >= until) return true;
     await clock.sleep(LAG_STEP_MS, context.control.signal);
     context.control.signal.throwIfAborted();
   }

@@ -1,11 +1,12 @@
 /** Picks a run up again whose stream was cut: the task works on in the kernel (docs/protocol.md, "A cut stream"). */
 import { RunFailure } from "../errors.ts";
-import { KernelFailure, type PipelineState } from "../kernel/client.ts";
+import type { PipelineState } from "../kernel/client.ts";
+import { KernelFailure } from "../kernel/failure.ts";
 import { nextStep } from "../kernel/recovery.ts";
 import type { Frame } from "../kernel/wire.ts";
 import { HISTORY_MESSAGES, LAG_MS, LAG_STEP_MS, RECOVERIES, RECOVERY_WAITS_MS } from "../limits.ts";
 import { announce, consume, take } from "./consume.ts";
-import { perform, type RunContext, runFields } from "./context.ts";
+import { countRetry, perform, type RunContext, runFields } from "./context.ts";
 
 /** Follows a task to its end through any number of cuts, up to a bound. Throws RunFailure when the kernel is gone. */
 export async function followThroughCuts(context: RunContext): Promise<void> {
@@ -21,6 +22,7 @@ async function pickUp(context: RunContext): Promise<"ended" | "cut"> {
   for (const wait of RECOVERY_WAITS_MS) {
     await services.clock.sleep(wait, control.signal);
     control.signal.throwIfAborted();
+    countRetry(context, "recovery");
     try {
       return await followOnce(context);
     } catch (error) {
@@ -65,10 +67,10 @@ async function subscribe(context: RunContext): Promise<"ended" | "cut"> {
 /** GetTask; asked again for up to 2 s while it shows a question that was answered. */
 async function taskBeyondLag(context: RunContext): Promise<Frame> {
   const { clock } = context.services;
-  const until = clock.now() + LAG_MS;
+  const until = clock.elapsed() + LAG_MS;
   while (true) {
     const frame = await getTask(context, HISTORY_MESSAGES);
-    if (nextStep(frame, context.mapper.isApplied) !== "lags" || clock.now() >= until) return frame;
+    if (nextStep(frame, context.mapper.isApplied) !== "lags" || clock.elapsed() >= until) return frame;
     await clock.sleep(LAG_STEP_MS, context.control.signal);
     context.control.signal.throwIfAborted();
   }

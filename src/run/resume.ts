@@ -47,12 +47,12 @@ async function endLost(context: RunContext): Promise<void> {
 /** The task's status, verified to be the thread's; waited for up to 2 s while it lags behind the question. */
 async function verifiedTask(context: RunContext): Promise<Status> {
   const { clock } = context.services;
-  const until = clock.now() + LAG_MS;
+  const until = clock.elapsed() + LAG_MS;
   while (true) {
     const status = statusOf(await getTask(context, 0), context);
     const isBehind = status.state === "SUBMITTED" ||
       (status.state === "WORKING" && requiredInputs(status.iac).length === 0);
-    if (!isBehind || clock.now() >= until) return status;
+    if (!isBehind || clock.elapsed() >= until) return status;
     await clock.sleep(LAG_STEP_MS, context.control.signal);
     context.control.signal.throwIfAborted();
   }

@@ -2,7 +2,7 @@
  * The stream to one client: what belongs together leaves as one chunk, a slow reader holds up the writer, a client that
  * left or stalls is noticed, and a comment keeps a quiet connection alive (docs/protocol.md, "The stream").
  */
-import { CLIENT_BUFFER_BYTES, CLIENT_STALLED_MS } from "../limits.ts";
+import { CLIENT_BUFFER_BYTES, CLIENT_STALLED_MS, LONGEST_TIMER_MS } from "../limits.ts";
 import type { RunEvent } from "../mapping/event.ts";
 import { encodeEvent, HEARTBEAT } from "./frame.ts";
 
@@ -27,9 +27,13 @@ export interface EventStream {
 
 /**
  * A stream with a heartbeat after `heartbeatMs` without an event. `onGone` is called once when the client leaves, or takes
- * nothing for 120 s, before the end.
+ * nothing for `stalledMs`, before the end.
  */
-export function createEventStream(heartbeatMs: number, onGone: () => void): EventStream {
+export function createEventStream(
+  heartbeatMs: number,
+  onGone: () => void,
+  stalledMs: number = CLIENT_STALLED_MS,
+): EventStream {
   const encoder = new TextEncoder();
   let waiting = "";
   let events = 0;
@@ -39,23 +43,27 @@ export function createEventStream(heartbeatMs: number, onGone: () => void): Even
   /** Resolves a writer that is held up. */
   let room = Promise.withResolvers<void>();
   let stalled: ReturnType<typeof setTimeout> | undefined;
-  let lastEvent = Date.now();
-  let heartbeat = setTimeout(beat, heartbeatMs);
+  let lastEvent = performance.now();
+  let heartbeat = schedule(heartbeatMs);
   let controller: ReadableStreamDefaultController<Uint8Array>;
 
+  function schedule(ms: number): ReturnType<typeof setTimeout> {
+    return setTimeout(beat, Math.min(ms, LONGEST_TIMER_MS));
+  }
+
   function beat(): void {
-    const rest = heartbeatMs - (Date.now() - lastEvent);
+    const rest = heartbeatMs - (performance.now() - lastEvent);
     // Instead of a new timer for each event, the one timer looks how long ago the last one was.
     if (rest > 0) {
-      heartbeat = setTimeout(beat, rest);
+      heartbeat = schedule(rest);
       return;
     }
     if (waiting === "") {
       waiting = HEARTBEAT;
       deliver();
     }
-    lastEvent = Date.now();
-    heartbeat = setTimeout(beat, heartbeatMs);
+    lastEvent = performance.now();
+    heartbeat = schedule(heartbeatMs);
   }
 
   function deliver(): void {
@@ -70,7 +78,7 @@ export function createEventStream(heartbeatMs: number, onGone: () => void): Even
       wish();
       wish = undefined;
     }
-    if (waiting !== "") stalled ??= setTimeout(leave, CLIENT_STALLED_MS);
+    if (waiting !== "") stalled ??= setTimeout(leave, stalledMs);
     else if (over === "ended") close();
   }
 
@@ -119,8 +127,8 @@ export function createEventStream(heartbeatMs: number, onGone: () => void): Even
       write(event) {
         if (over !== "no") return;
         events++;
-        lastEvent = Date.now();
-        waiting += encodeEvent(event, lastEvent);
+        lastEvent = performance.now();
+        waiting += encodeEvent(event, Date.now());
       },
       flush() {
         deliver();

@@ -1,0 +1,109 @@
+/** What the kernel answers, read piece by piece: as frames, or as one text. An edge, as the client that uses it. */
+import { createParser } from "eventsource-parser";
+import { FRAME_CHARS } from "../limits.ts";
+import type { LinkedAbort } from "../linked_abort.ts";
+import { KernelFailure, toFailure } from "./failure.ts";
+import { type Frame, parseFrame } from "./wire.ts";
+
+/** An open stream of the kernel. Whoever gets one closes it. */
+export interface KernelStream {
+  /** The frames of the next read, at least one; undefined at the end. Throws KernelFailure when the stream breaks. */
+  next(): Promise<Frame[] | undefined>;
+  /** Leaves the stream; the kernel sees the connection go. */
+  close(): void;
+}
+
+/** The frames of an event stream, read by read; nothing is read ahead, so a slow reader slows the kernel down. */
+export function frameStream(response: Response, abort: LinkedAbort): KernelStream {
+  const body = readBody(response, abort.signal);
+  const decoder = new TextDecoder();
+  let frames: Frame[] = [];
+  const parser = createParser({
+    onEvent: ({ data }) => frames.push(parseFrame(data)),
+    onError: (error) => {
+      if (error.type === "max-buffer-size-exceeded") frames.push({ kind: "invalid", why: "a frame is too large" });
+    },
+    maxBufferSize: FRAME_CHARS,
+  });
+  return {
+    async next() {
+      frames = [];
+      while (frames.length === 0) {
+        const bytes = await body.next();
+        if (!bytes) return undefined;
+        parser.feed(decoder.decode(bytes, { stream: true }));
+      }
+      return frames;
+    },
+    close: () => closeBoth(body, abort),
+  };
+}
+
+/** A JSON answer to a streaming method: one frame, as for an error or a task that is over. */
+export function singleFrame(response: Response, abort: LinkedAbort): KernelStream {
+  const body = readBody(response, abort.signal);
+  let answered = false;
+  return {
+    async next() {
+      if (answered) return undefined;
+      answered = true;
+      return [parseFrame(await joined(body))];
+    },
+    close: () => closeBoth(body, abort),
+  };
+}
+
+/** The whole body as text. Throws KernelFailure when it breaks, or is larger than any frame. */
+export async function readText(response: Response, signal: AbortSignal): Promise<string> {
+  const body = readBody(response, signal);
+  try {
+    return await joined(body);
+  } finally {
+    body.close();
+  }
+}
+
+interface Body {
+  /** The next piece; undefined at the end. Throws the signal's reason, or KernelFailure. */
+  next(): Promise<Uint8Array | undefined>;
+  close(): void;
+}
+
+/** Aborting a fetch does not always reach its body (see linkedAbort); cancelling the body does. */
+function readBody(response: Response, signal: AbortSignal): Body {
+  const reader = response.body?.getReader();
+  function close(): void {
+    signal.removeEventListener("abort", close);
+    // A body that broke before cannot be cancelled, and need not be.
+    reader?.cancel().catch(() => undefined);
+  }
+  signal.addEventListener("abort", close);
+  return {
+    async next() {
+      signal.throwIfAborted();
+      try {
+        const read = await reader?.read();
+        signal.throwIfAborted();
+        return read?.value;
+      } catch (error) {
+        throw toFailure(error);
+      }
+    },
+    close,
+  };
+}
+
+function closeBoth(body: Body, abort: LinkedAbort): void {
+  body.close();
+  abort[Symbol.dispose]();
+}
+
+async function joined(body: Body): Promise<string> {
+  const decoder = new TextDecoder();
+  let all = "";
+  for (let bytes = await body.next(); bytes; bytes = await body.next()) {
+    all += decoder.decode(bytes, { stream: true });
+    if (all.length > FRAME_CHARS) throw new KernelFailure("broken");
+  }
+  return all + decoder.decode();
+}
