@@ -15,7 +15,6 @@ import type { RunRequest } from "./request/run_request.ts";
 import { resolveWorkspace } from "./request/workspace.ts";
 import { cancelExecution } from "./run/cancel.ts";
 import type { Services } from "./run/context.ts";
-import { startRun } from "./run/start.ts";
 
 export interface AppSettings {
   readonly access: Access;
@@ -68,9 +67,16 @@ export function createApp(settings: AppSettings, services: Services): App {
     const body = await readJson(request, RUN_BODY_BYTES);
     if ("code" in body) return { refusal: body, language: fallback };
     const language = negotiate(preferredLanguage(body.value), request.headers.get("accept-language"));
-    const { validateRun } = await import("./request/schema.ts");
+    // Loaded with the first run, so that a start is quick.
+    const [{ validateRun }, { startRun }] = await Promise.all([
+      import("./request/schema.ts"),
+      import("./run/start.ts"),
+    ]);
     const valid = validateRun(body.value);
     if ("refusal" in valid) return { ...valid, language };
+    if (!fitsThreadHeader(request.headers, valid.request.threadId)) {
+      return { refusal: invalid("threadHeaderMismatch", "threadId"), language };
+    }
     const fitted = await withFittingImages(valid.request);
     if ("code" in fitted) return { refusal: fitted, language };
     const cwd = await resolveWorkspace(fitted.iacCode.cwd, settings.roots);
@@ -89,6 +95,12 @@ export function createApp(settings: AppSettings, services: Services): App {
     const answer = await cancelExecution(services, executionId, valid.request);
     return "code" in answer ? { refusal: answer, language } : Response.json(answer);
   }
+}
+
+/** A balancer spreads threads by this header (docs/operators.md): when it is there, it names the thread of the body. */
+function fitsThreadHeader(headers: Headers, threadId: string): boolean {
+  const named = headers.get("x-thread-id");
+  return named === null || named === threadId;
 }
 
 /** The request with images that the kernel takes; the codec is loaded only for those that are too large. */

@@ -1,6 +1,5 @@
 /** Settings → a service that listens: state, kernel, app, server, in this order, and back when it stops. */
-import { missing, needsOf } from "./config/permissions.ts";
-import { hostPort } from "./config/permissions.ts";
+import { hostPort, missing, needsOf } from "./config/permissions.ts";
 import type { Settings } from "./config/settings.ts";
 import { untilIdle } from "./idle.ts";
 import { openKernel } from "./kernel/open.ts";

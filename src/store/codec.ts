@@ -6,15 +6,7 @@ import { z } from "zod/mini";
 import { isObject, type Json, type JsonObject } from "../json.ts";
 import { project } from "../mapping/interrupt.ts";
 import type { PendingInput, Thread } from "../thread/thread.ts";
-
-/** A file that cannot be used: of another schema, of another thread, or damaged. */
-export class CorruptThread extends Error {
-  /** @param code What is wrong with it; it may be logged. */
-  constructor(readonly code: string) {
-    super(code);
-    this.name = "CorruptThread";
-  }
-}
+import { CorruptThread } from "./corrupt_thread.ts";
 
 /** The last moment that a Date can be. */
 const LATEST_MS = 8.64e15;

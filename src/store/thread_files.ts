@@ -3,8 +3,11 @@ import { Buffer } from "node:buffer";
 import { THREAD_FILE_BYTES } from "../limits.ts";
 import type { ThreadStore } from "../thread/registry.ts";
 import { type FileSystem, replaceFile, systemFiles, TEMP_SUFFIX } from "./atomic_file.ts";
-import { CorruptThread, decodeThread, encodeThread } from "./codec.ts";
+import { CorruptThread } from "./corrupt_thread.ts";
 import { threadFileName } from "./file_name.ts";
+
+/** Loaded with the first thread: its schemas would take a fifth of the start's time. */
+const loadCodec = () => import("./codec.ts");
 
 export interface ThreadFilesOptions {
   readonly folder: string;
@@ -18,10 +21,11 @@ export function threadFiles({ folder, fallbackExpiry, fs = systemFiles }: Thread
   return {
     async load(threadId) {
       const text = await readPlainFile(`${folder}/${threadFileName(threadId)}`);
-      return text === undefined ? undefined : decodeThread(text, threadId, fallbackExpiry());
+      return text === undefined ? undefined : (await loadCodec()).decodeThread(text, threadId, fallbackExpiry());
     },
     async save(thread) {
       const name = threadFileName(thread.threadId);
+      const { encodeThread } = await loadCodec();
       const text = encodeThread(thread);
       // What could not be loaded again must not replace what can.
       if (Buffer.byteLength(text) > THREAD_FILE_BYTES) throw new Error("the thread is too large for its file");
