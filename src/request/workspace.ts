@@ -1,13 +1,13 @@
 /** The workspace of a run: inside an allowed root after every symlink, created when missing (docs/protocol.md). */
-import { dirname, isAbsolute, join, normalize, relative, sep } from "node:path";
+import { isAbsolute, join, normalize, parse, relative, sep } from "node:path";
 import { invalid, type Refusal } from "../errors.ts";
 
 const FIELD = "forwardedProps.iacCode.cwd";
 
 /** The roots' own paths through symlinks; a root that does not exist allows nothing. */
 export async function resolveRoots(roots: readonly string[]): Promise<string[]> {
-  const resolved = await Promise.all(roots.map((root) => existing(root)));
-  return resolved.filter((root) => root !== undefined);
+  const found = await Promise.all(roots.map(follow));
+  return found.flatMap((root) => typeof root === "string" ? [] : [root.real]);
 }
 
 /**
@@ -20,31 +20,44 @@ export async function resolveWorkspace(cwd: string, roots: readonly string[]): P
   if (wanted === undefined) return invalid("cwdNotDirectory", FIELD);
   if (!roots.some((root) => isInside(wanted, root))) return invalid("cwdOutside", FIELD);
   try {
-    await Deno.mkdir(wanted, { recursive: true });
+    // One that is there asks for no permission to write.
+    if (!await isDirectory(wanted)) await Deno.mkdir(wanted, { recursive: true });
     const real = await Deno.realPath(wanted);
     if (!roots.some((root) => isInside(real, root))) return invalid("cwdOutside", FIELD);
-    return (await Deno.stat(real)).isDirectory ? real : invalid("cwdNotDirectory", FIELD);
+    return await isDirectory(real) ? real : invalid("cwdNotDirectory", FIELD);
   } catch (error) {
     if (isFileError(error)) return invalid("cwdNotDirectory", FIELD);
     throw error;
   }
 }
 
-/** The path with the links of its existing part resolved; undefined when something on the way is no directory. */
+/**
+ * The path with the links of its existing part resolved; undefined when something on the way is no directory. Goes down
+ * from the root, so that a path of thousands of missing folders costs no more than the existing ones.
+ */
 async function realPath(path: string): Promise<string | undefined> {
-  const missing: string[] = [];
-  for (let at = path;; at = dirname(at)) {
-    try {
-      return join(await Deno.realPath(at), ...missing);
-    } catch (error) {
-      if (!(error instanceof Deno.errors.NotFound)) {
-        if (isFileError(error)) return undefined;
-        throw error;
-      }
-      // A dangling link is not a missing directory: what it points at was never checked.
-      if (await isLink(at) || dirname(at) === at) return undefined;
-      missing.unshift(relative(dirname(at), at));
-    }
+  const whole = await follow(path);
+  if (whole !== "missing") return whole === "broken" ? undefined : whole.real;
+  let { root: real } = parse(path);
+  const steps = path.slice(real.length).split(sep).filter((step) => step !== "");
+  for (const [at, step] of steps.entries()) {
+    const next = await follow(join(real, step));
+    if (next === "broken") return undefined;
+    if (next === "missing") return join(real, ...steps.slice(at));
+    real = next.real;
+  }
+  return real;
+}
+
+/** Where a path leads after every link; `broken` when nothing can be made there. */
+async function follow(path: string): Promise<{ readonly real: string } | "missing" | "broken"> {
+  try {
+    return { real: await Deno.realPath(path) };
+  } catch (error) {
+    // A dangling link is not a missing directory: what it points at was never checked.
+    if (error instanceof Deno.errors.NotFound) return await isLink(path) ? "broken" : "missing";
+    if (isFileError(error)) return "broken";
+    throw error;
   }
 }
 
@@ -53,15 +66,6 @@ async function isLink(path: string): Promise<boolean> {
     return (await Deno.lstat(path)).isSymlink;
   } catch (error) {
     if (isFileError(error)) return false;
-    throw error;
-  }
-}
-
-async function existing(path: string): Promise<string | undefined> {
-  try {
-    return await Deno.realPath(path);
-  } catch (error) {
-    if (isFileError(error)) return undefined;
     throw error;
   }
 }
