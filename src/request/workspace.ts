@@ -70,6 +70,15 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
+async function isDirectory(path: string): Promise<boolean> {
+  try {
+    return (await Deno.stat(path)).isDirectory;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
 /** Component by component: `/work` does not let `/workspace` in. */
 function isInside(path: string, root: string): boolean {
   const way = relative(root, path);
