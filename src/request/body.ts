@@ -1,54 +1,62 @@
 /** Reads a request's body within its limit of bytes and time (docs/protocol.md, "Checks", step 3). */
-import { BODY_MS } from "../limits.ts";
 import { type Refusal, refusal } from "../errors.ts";
+import { BODY_MS } from "../limits.ts";
 
 /**
  * The body's bytes, or the refusal: 413 by the declared length before a byte is read, or while reading, never holding
- * more than `limit` bytes; 408 when it has not arrived within 30 s. A client that leaves rejects.
+ * more than `limit` bytes and one chunk; 408 when it has not arrived within `ms`. A client that leaves rejects.
  */
-export async function readBody(request: Request, limit: number): Promise<Uint8Array | Refusal> {
+export async function readBody(request: Request, limit: number, ms = BODY_MS): Promise<Uint8Array | Refusal> {
   const tooLarge = refusal("REQUEST_TOO_LARGE", { params: { limit } });
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) return tooLarge;
   if (!request.body) return new Uint8Array();
   const reader = request.body.getReader();
-  const late = Promise.withResolvers<"late">();
-  const timer = setTimeout(() => late.resolve("late"), BODY_MS);
-  const chunks: Uint8Array[] = [];
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    giveUp(reader);
+  }, ms);
+  // One buffer, not a list of chunks: a chunk of one byte takes hundreds of bytes as an object.
+  let held = new Uint8Array();
   let size = 0;
   try {
     while (true) {
-      const read = await Promise.race([reader.read(), late.promise]);
-      if (read === "late") {
-        giveUp(reader);
-        return refusal("REQUEST_TIMEOUT", { params: { seconds: BODY_MS / 1000 } });
-      }
-      if (read.done) return join(chunks, size);
-      size += read.value.length;
-      if (size > limit) {
+      const { done, value } = await reader.read();
+      if (isLate) return refusal("REQUEST_TIMEOUT", { params: { seconds: ms / 1000 } });
+      if (done) return held.subarray(0, size);
+      if (size + value.length > limit) {
         giveUp(reader);
         return tooLarge;
       }
-      chunks.push(read.value);
+      held = withChunk(held, size, value, limit);
+      size += value.length;
     }
   } finally {
     clearTimeout(timer);
   }
 }
 
-/** The rest of the body is of no use; that the client may be gone already is no news. */
+/** The rest of the body is of no use; that the client may be gone already is no news. A read under way ends with it. */
 function giveUp(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   reader.cancel().catch(() => undefined);
 }
 
-function join(chunks: readonly Uint8Array[], size: number): Uint8Array {
-  const [only] = chunks;
-  if (chunks.length === 1 && only) return only;
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.length;
+/** The buffer with a chunk behind its first `size` bytes; a larger one, at most `limit` bytes, when there is no room. */
+function withChunk(
+  held: Uint8Array<ArrayBuffer>,
+  size: number,
+  chunk: Uint8Array<ArrayBuffer>,
+  limit: number,
+): Uint8Array<ArrayBuffer> {
+  if (size === 0) return chunk;
+  const needed = size + chunk.length;
+  if (needed <= held.length) {
+    held.set(chunk, size);
+    return held;
   }
-  return all;
+  const larger = new Uint8Array(Math.min(limit, Math.max(needed, 2 * held.length)));
+  larger.set(held.subarray(0, size));
+  larger.set(chunk, size);
+  return larger;
 }

@@ -5,12 +5,16 @@
 import { z } from "zod";
 import { invalid, type Refusal } from "../errors.ts";
 import type { Json } from "../json.ts";
+import type { MessageKey } from "../language/messages.ts";
 import { ID_CHARS, INVOCATION_CHARS, TEXT_FIELD_CHARS } from "../limits.ts";
 import { userMessage } from "./content.ts";
 import type { CancelRequest, RunRequest } from "./run_request.ts";
 
 /** The kernel refuses half a surrogate pair anywhere, so it is refused where the field can still be named. */
-const unicode = (limit: number) => z.string().max(limit).refine((value) => value.isWellFormed(), "fieldText");
+const unicode = (limit: number) =>
+  z.string()
+    .refine((value) => isAtMost(value, limit), { error: "fieldTooLong", params: { limit } })
+    .refine((value) => value.isWellFormed(), "fieldText");
 const id = (limit: number) => unicode(limit).min(1);
 const words = unicode(TEXT_FIELD_CHARS);
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -123,16 +127,17 @@ function firstProblem(error: z.ZodError, body: Json): Refusal {
     case "too_small":
       return issue.origin === "string" ? invalid("fieldEmpty", field) : invalid("fieldPositive", field);
     case "too_big":
-      if (issue.origin === "array") return invalid("toolsNotSupported", field);
-      return issue.origin === "string"
-        ? invalid("fieldTooLong", field, { limit: Number(issue.maximum) })
-        : invalid("fieldPositive", field);
+      return issue.origin === "array" ? invalid("toolsNotSupported", field) : invalid("fieldPositive", field);
     case "custom":
-      if (issue.message === "fieldHeaderName") return invalid("fieldHeaderName", field);
-      return issue.message === "fieldRequired" ? invalid("fieldRequired", field) : invalid("fieldText", field);
+      return invalid(issue.message as MessageKey, field, issue.params);
     default:
       return invalid("invalidInput", field);
   }
+}
+
+/** Characters, as the Python adapter counts them: an emoji is one. */
+function isAtMost(value: string, limit: number): boolean {
+  return value.length <= limit || (value.length <= 2 * limit && [...value].length <= limit);
 }
 
 /** `forwardedProps.iacCode.cwd`, `messages[2].id`; `$` for the body itself. */

@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { resolveRoots, resolveWorkspace } from "../../src/request/workspace.ts";
+
+/** A folder of its own for each test, its links resolved; removed at the end. */
+async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
+  const folder = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    await work(folder);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+/** The resolved workspace, or the sentence of its refusal. */
+async function resolved(cwd: string, ...roots: string[]): Promise<string> {
+  const found = await resolveWorkspace(cwd, roots);
+  if (typeof found === "string") return found;
+  assert.equal(found.code, "INVALID_INPUT");
+  assert.deepEqual(found.params, { field: "forwardedProps.iacCode.cwd" });
+  return found.message ?? "";
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await Deno.lstat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return false;
+    throw error;
+  }
+}
+
+Deno.test("a root, and what lies in it, is a workspace", () =>
+  inFolder(async (root) => {
+    await Deno.mkdir(`${root}/a/b`, { recursive: true });
+    for (const cwd of [root, `${root}/`, `${root}/a`, `${root}/a/b`, `${root}//a/./b/`, `${root}/a/../a/b`]) {
+      const real = await resolved(cwd, root);
+      assert.equal(real, await Deno.realPath(cwd));
+    }
+  }));
+
+Deno.test("a missing workspace is created, with all that is missing above it", () =>
+  inFolder(async (root) => {
+    assert.equal(await resolved(`${root}/new/../new/deep/ü 😀`, root), `${root}/new/deep/ü 😀`);
+    assert.ok((await Deno.stat(`${root}/new/deep/ü 😀`)).isDirectory);
+  }));
+
+Deno.test("a path that is not absolute is refused, and nothing is expanded", () =>
+  inFolder(async (root) => {
+    for (const cwd of ["", ".", "..", "work", "./work", "~", "~/x", "$HOME/x", "a/b", "file:///tmp", `${root}/a\0b`]) {
+      assert.equal(await resolved(cwd, root, Deno.cwd()), "cwdNotAbsolute", JSON.stringify(cwd));
+    }
+    assert.equal(await resolved(`${root}/~`, root), `${root}/~`);
+    assert.equal(await resolved(`${root}/$HOME`, root), `${root}/$HOME`);
+  }));
+
+Deno.test("a path outside of every root is refused and not created", () =>
+  inFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/work`);
+    await Deno.mkdir(`${folder}/workspace`);
+    const root = `${folder}/work`;
+    const outside = [
+      folder,
+      "/",
+      `${folder}/workspace`,
+      `${folder}/work2/x`,
+      `${root}/..`,
+      `${root}/../other`,
+      `${root}/a/../../other`,
+      `${root}/..hidden/../../other`,
+    ];
+    for (const cwd of outside) {
+      assert.equal(await resolved(cwd, root), "cwdOutside", cwd);
+      assert.equal(await resolved(cwd), "cwdOutside", "no root at all");
+    }
+    assert.equal(await exists(`${folder}/other`), false);
+    assert.equal(await exists(`${folder}/work2`), false);
+    assert.equal(await resolved(`${root}/..hidden`, root), `${root}/..hidden`);
+  }));
+
+Deno.test("any of several roots lets a workspace in", () =>
+  inFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/a`);
+    await Deno.mkdir(`${folder}/b`);
+    assert.equal(await resolved(`${folder}/b/x`, `${folder}/a`, `${folder}/b`), `${folder}/b/x`);
+    assert.equal(await resolved("/", "/"), "/");
+  }));
+
+Deno.test("a link is followed: it counts where it leads", () =>
+  inFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/root/real`, { recursive: true });
+    await Deno.mkdir(`${folder}/outside`);
+    await Deno.symlink("real", `${folder}/root/in`);
+    await Deno.symlink(`${folder}/outside`, `${folder}/root/out`);
+    await Deno.symlink(`${folder}/root`, `${folder}/door`);
+    const root = `${folder}/root`;
+    assert.equal(await resolved(`${root}/in`, root), `${root}/real`);
+    assert.equal(await resolved(`${root}/in/new`, root), `${root}/real/new`);
+    assert.equal(await resolved(`${folder}/door/real`, root), `${root}/real`);
+    assert.equal(await resolved(`${root}/out`, root), "cwdOutside");
+    assert.equal(await resolved(`${root}/out/new/deep`, root), "cwdOutside");
+    assert.equal(await exists(`${folder}/outside/new`), false);
+    assert.equal(await resolved(`${root}/out/../real`, root), `${root}/real`, "`..` takes back a name, not a step");
+  }));
+
+Deno.test("a link that leads nowhere, or in a circle, is no workspace", () =>
+  inFolder(async (root) => {
+    await Deno.symlink(`${root}/missing`, `${root}/dangling`);
+    await Deno.symlink("/elsewhere-that-is-missing", `${root}/dangling-out`);
+    await Deno.symlink("circle", `${root}/circle`);
+    for (const cwd of ["dangling", "dangling/x", "dangling-out", "dangling-out/x", "circle", "circle/x"]) {
+      assert.equal(await resolved(`${root}/${cwd}`, root), "cwdNotDirectory", cwd);
+    }
+    assert.equal(await exists(`${root}/missing`), false);
+  }));
+
+Deno.test("a file, or something below a file, is no workspace", () =>
+  inFolder(async (root) => {
+    await Deno.writeTextFile(`${root}/file`, "x");
+    await Deno.symlink("file", `${root}/link`);
+    for (const cwd of ["file", "file/x", "file/x/y", "link", "link/x"]) {
+      assert.equal(await resolved(`${root}/${cwd}`, root), "cwdNotDirectory", cwd);
+    }
+    assert.equal(await Deno.readTextFile(`${root}/file`), "x");
+  }));
+
+Deno.test("a name that is too long for the system is no workspace", () =>
+  inFolder(async (root) => {
+    assert.equal(await resolved(`${root}/${"x".repeat(300)}`, root), "cwdNotDirectory");
+    assert.equal(await resolved(`${root}${"/x".repeat(8000)}`, root), "cwdNotDirectory");
+    assert.equal(await exists(`${root}/x`), false);
+  }));
+
+Deno.test("roots count as they are behind their links; those that are missing let nothing in", () =>
+  inFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/real`);
+    await Deno.symlink("real", `${folder}/root`);
+    await Deno.symlink("nowhere", `${folder}/dangling`);
+    const roots = await resolveRoots([`${folder}/root`, `${folder}/missing`, `${folder}/dangling`, ""]);
+    assert.deepEqual(roots, [`${folder}/real`]);
+    assert.equal(await resolved(`${folder}/root/x`, ...roots), `${folder}/real/x`);
+  }));
