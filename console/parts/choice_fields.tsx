@@ -1,0 +1,89 @@
+/// <reference lib="dom" />
+/** The inputs of a choice that wants more than to be picked. */
+import type { VNode } from "preact";
+import { useEffect, useId, useRef } from "preact/hooks";
+import type { Choice, Entered, Field } from "../state/interrupt_form.ts";
+
+interface ChoiceFieldsProps {
+  choice: Choice;
+  entered: Entered;
+  onEnter: (entered: Entered) => void;
+}
+
+/** The inputs; the first of them gets the focus. */
+export function ChoiceFields({ choice, entered, onEnter }: ChoiceFieldsProps): VNode {
+  const container = useRef<HTMLDivElement>(null);
+  useEffect(() => container.current?.querySelector<HTMLElement>("input, textarea, select")?.focus(), []);
+  return (
+    <div class="fields" ref={container}>
+      {choice.fields.map((field) => (
+        <FieldInput
+          key={field.name}
+          field={field}
+          value={entered[field.name] ?? ""}
+          onValue={(value) => onEnter({ ...entered, [field.name]: value })}
+        />
+      ))}
+    </div>
+  );
+}
+
+interface FieldInputProps {
+  field: Field;
+  value: string;
+  onValue: (value: string) => void;
+}
+
+function FieldInput({ field, value, onValue }: FieldInputProps): VNode {
+  const id = useId();
+  const { as, label, required, choices } = field;
+  const input = (event: { currentTarget: { value: string } }): void => onValue(event.currentTarget.value);
+  switch (as) {
+    case "switch":
+      return (
+        <label>
+          <input
+            type="checkbox"
+            checked={value === "true"}
+            onChange={({ currentTarget }) => onValue(`${currentTarget.checked}`)}
+          />
+          {label}
+        </label>
+      );
+    case "choice":
+      return (
+        <label for={id}>
+          {label}
+          <select id={id} value={value} required={required} onChange={input}>
+            <option value="" />
+            {choices.map((choice) => (
+              <option key={JSON.stringify(choice)} value={JSON.stringify(choice)}>{String(choice)}</option>
+            ))}
+          </select>
+        </label>
+      );
+    case "number":
+      return (
+        <label for={id}>
+          {label}
+          <input id={id} type="number" step="any" value={value} required={required} onInput={input} />
+        </label>
+      );
+    default:
+      return (
+        <label for={id}>
+          {label}
+          <textarea
+            id={id}
+            rows={as === "json" ? 5 : 2}
+            value={value}
+            required={required}
+            onInput={input}
+            onKeyDown={(event) => {
+              if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+            }}
+          />
+        </label>
+      );
+  }
+}

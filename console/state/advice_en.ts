@@ -1,0 +1,42 @@
+/** What a user of the page can do about an error, by code; the codes are the service's (src/errors.ts) and the page's own. */
+export const ADVICE_EN = {
+  FORBIDDEN_HOST: "Open the console by localhost or the service's address, or start the service with --allow-host.",
+  FORBIDDEN_ORIGIN: "Open the console from the service itself, or start the service with --allow-origin.",
+  NOT_FOUND: "Reload the page: the service may be another version.",
+  METHOD_NOT_ALLOWED: "Reload the page: the service may be another version.",
+  UNAUTHORIZED: "Enter the service's token in the settings, then send again.",
+  UNSUPPORTED_MEDIA_TYPE: "Reload the page: something between it and the service changes the requests.",
+  REQUEST_TOO_LARGE: "Begin a new thread, or send less.",
+  REQUEST_TIMEOUT: "Send again; the connection was too slow.",
+  INVALID_JSON: "Reload the page: something between it and the service changes the requests.",
+  INVALID_INPUT:
+    "Correct the field that the message names, in the settings. A workspace has to lie in an allowed root.",
+  STATE_UNAVAILABLE: "Look at the service's state directory and disk, then send again; its log says more.",
+  SERVER_BUSY: "Wait a moment, then send again.",
+  DUPLICATE_RUN_ID: "Send again.",
+  RUN_ID_CONFLICT: "Send again.",
+  THREAD_BUSY: "A run of this thread is still active, perhaps in another tab: wait for it, or stop it there.",
+  THREAD_BINDING_CONFLICT: "Set the workspace that this thread began with, or begin a new thread.",
+  RESUME_REQUIRED: "Answer the open question first.",
+  EXECUTION_EXPIRED: "The question was open for too long, and its work was stopped. Write the message again.",
+  EXECUTION_LOST: "The agent no longer knows this work. Write the message again.",
+  EXECUTION_NOT_FOUND: "There is nothing left to stop.",
+  INTERNAL_ERROR: "The service's log says more. Send again.",
+  INCOMPLETE_RESUME: "Answer every open question at once.",
+  UNKNOWN_INTERRUPT: "The question is no longer open. Write your next message.",
+  RESUME_PAYLOAD_INVALID: "The answer is not what the question asks for. Answer again.",
+  RESUME_ALREADY_APPLIED: "The agent has this answer already. Write your next message.",
+  SESSION_BACKUP_NOT_READY: "The agent is still saving. Answer again in a moment.",
+  STATE_PERSISTENCE_FAILED:
+    "The service could not write its state, so the work was stopped. Look at its disk, then send again.",
+  A2A_UNAVAILABLE: "The agent does not answer. Look whether it runs, then send again.",
+  A2A_PROTOCOL_ERROR: "The agent and the service disagree. Begin a new thread; the log says more.",
+  A2A_EXECUTION_FAILED: "The agent could not finish. The message has its reason.",
+  CANCELLED: "The work was stopped. Write your next message.",
+  UNREACHABLE: "The service does not answer. Look whether it runs, then send again.",
+  STREAM_CUT: "The connection ended before the run did, so the work is stopped. Send again.",
+  abort: "You stopped the run. Write your next message.",
+  OTHER: "The list of events has the details.",
+} as const;
+
+export type AdviceKey = keyof typeof ADVICE_EN;
