@@ -38,7 +38,7 @@ export async function sendAnswers(context: RunContext, answers: readonly Answer[
 /** The user does not want to answer a question: that stops the execution. */
 async function cancelExecution(context: RunContext): Promise<void> {
   const { mapper, services } = context;
-  if (mapper.taskId !== null) void services.aftermath.cancel(mapper.taskId);
+  if (mapper.taskId !== null) void services.aftermath.cancel(mapper.taskId, context.thread.contextId);
   await perform(context, mapper.end({ cause: "error", code: "CANCELLED" }));
 }
 

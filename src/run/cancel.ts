@@ -26,7 +26,9 @@ export async function cancelExecution(
   try {
     const found = await registry.hold(request.threadId, (held) => endWaiting(services, held, executionId, request));
     if ("code" in found) return found;
-    await Promise.race([found.done, services.clock.sleep(CANCEL_ANSWER_MS)]);
+    const answered = new AbortController();
+    await Promise.race([found.done, services.clock.sleep(CANCEL_ANSWER_MS, answered.signal)]);
+    answered.abort();
     return { executionId, status: found.status };
   } catch (error) {
     log.error("a thread's state is unavailable", { thread: contextIdOf(request.threadId), failure: errorKind(error) });
@@ -55,7 +57,7 @@ async function endWaiting(
   if (active) return { status: "cancelled", done: active.stop("cancelled") };
   const { taskId } = thread.execution;
   // A full disk is no reason to let an agent work on.
-  const delivered = taskId === null ? Promise.resolve() : aftermath.cancel(taskId);
+  const delivered = taskId === null ? Promise.resolve() : aftermath.cancel(taskId, thread.contextId);
   await held.write(endExecution(thread));
   return { status: "cancelled", done: delivered };
 }

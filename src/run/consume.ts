@@ -1,8 +1,9 @@
 /** Reads a kernel stream through the mapper, read by read, until the run ends, the stream breaks, or the kernel asks. */
-import { KernelFailure, type KernelStream } from "../kernel/client.ts";
+import type { KernelStream } from "../kernel/answer_body.ts";
+import { KernelFailure } from "../kernel/failure.ts";
 import type { Frame } from "../kernel/wire.ts";
 import { GATHER_MAX_MS, GATHER_QUIET_MS } from "../limits.ts";
-import { type Outcome, perform, type RunContext } from "./context.ts";
+import { noteFirstEvent, type Outcome, perform, type RunContext } from "./context.ts";
 import { untilStopped } from "./control.ts";
 
 /** How a stream came to its end: with the run's own, or cut off, or with a refusal to begin. */
@@ -28,10 +29,21 @@ export async function consume(
     return outcome === "gather" ? await gather(context, stream) : outcome;
   } finally {
     // A run that stops before it knows its task leaves the stream to somebody who finds out, and cancels it.
-    const isUnknown = reading !== undefined && context.control.signal.aborted && context.mapper.taskId === null;
-    if (isUnknown) void context.services.aftermath.cancelUnknown(Promise.resolve(stream), reading);
+    const isUnknown = context.control.signal.aborted && context.mapper.taskId === null;
+    if (isUnknown) leaveBehind(context, stream, reading);
     else stream.close();
   }
+}
+
+function leaveBehind(
+  context: RunContext,
+  stream: KernelStream,
+  reading: Promise<Frame[] | undefined> | undefined,
+): void {
+  context.upstream = undefined;
+  const drop = (): void => stream.close();
+  const left = { opening: Promise.resolve(stream), ...(reading && { reading }), drop };
+  void context.services.aftermath.cancelUnknown(left, context.thread.contextId);
 }
 
 /** Maps frames and hands their events on. What follows a question or an end in the same read is mapped with it. */
@@ -44,6 +56,7 @@ export async function take(context: RunContext, frames: readonly Frame[]): Promi
     if (came !== "on") outcome = came;
     if (came === "ended" || came === "retry") break;
   }
+  noteFirstEvent(context);
   if (outcome === "ended") return outcome;
   await handOver(context);
   context.control.signal.throwIfAborted();
@@ -72,9 +85,9 @@ async function read(stream: KernelStream): Promise<Frame[] | undefined> {
  */
 async function gather(context: RunContext, stream: KernelStream): Promise<Consumed> {
   const { clock } = context.services;
-  const until = clock.now() + GATHER_MAX_MS;
-  while (clock.now() < until) {
-    const frames = await readUntilQuiet(context, stream, Math.min(GATHER_QUIET_MS, until - clock.now()));
+  const until = clock.elapsed() + GATHER_MAX_MS;
+  while (clock.elapsed() < until) {
+    const frames = await readUntilQuiet(context, stream, Math.min(GATHER_QUIET_MS, until - clock.elapsed()));
     if (!frames) break;
     if (await take(context, frames) === "ended") return "ended";
   }

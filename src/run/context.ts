@@ -1,13 +1,16 @@
 /** What every part of a run needs, and how its effects are carried out, one after the other. */
 import type { Clock } from "../clock.ts";
 import { RunFailure } from "../errors.ts";
+import { NOTES } from "../limits.ts";
 import type { Aftermath } from "../kernel/aftermath.ts";
-import type { Kernel, KernelStream } from "../kernel/client.ts";
-import { errorKind, type Log } from "../log.ts";
+import type { KernelStream } from "../kernel/answer_body.ts";
+import type { Kernel } from "../kernel/client.ts";
+import { errorKind, type Log, RUN_LINE } from "../log.ts";
 import type { Effect } from "../mapping/effect.ts";
 import type { Mapper } from "../mapping/mapper.ts";
 import type { RunRequest } from "../request/run_request.ts";
 import type { EventSink } from "../stream/response.ts";
+import type { RetryCause, RunEnd, Telemetry } from "../telemetry.ts";
 import type { Registry } from "../thread/registry.ts";
 import type { Thread, ThreadChange } from "../thread/thread.ts";
 import type { RunControl } from "./control.ts";
@@ -19,12 +22,18 @@ export interface Services {
   readonly aftermath: Aftermath;
   readonly clock: Clock;
   readonly log: Log;
+  /** Absent where nothing is exported. */
+  readonly telemetry?: Telemetry;
   /** Every run that has not ended, guidance included. */
   readonly runs: Set<RunControl>;
   /** How long an interrupt may be answered, in ms; 0: for ever. */
   readonly interruptTtlMs: number;
   /** Silence after which a heartbeat is sent, in ms. */
   readonly heartbeatMs: number;
+  /** How long a client may take nothing before it counts as gone, in ms. */
+  readonly stalledMs: number;
+  /** Whether the service is shutting down: no run begins any more. */
+  stopping: boolean;
 }
 
 /** One run under way. */
@@ -40,6 +49,19 @@ export interface RunContext {
   upstream: KernelStream | undefined;
   /** Notes that were logged, each once a run. */
   readonly noted: Set<string>;
+  readonly tally: RunTally;
+}
+
+/** What is counted for the line that a run leaves in the log. */
+export interface RunTally {
+  /** When it began, by the clock's `elapsed`. */
+  readonly began: number;
+  /** Events that were written before the kernel had said anything. */
+  opened: number;
+  /** Until the first event that the kernel gave rise to, in ms. */
+  firstMs: number | undefined;
+  /** How often the kernel was asked once more. */
+  retries: number;
 }
 
 /** What carrying out effects came to. */
@@ -87,11 +109,12 @@ async function performOne(context: RunContext, effect: Effect): Promise<Outcome>
       leave(context);
       return "on";
     case "cancel":
-      if (mapper.taskId !== null) void services.aftermath.cancel(mapper.taskId);
+      if (mapper.taskId !== null) void services.aftermath.cancel(mapper.taskId, context.thread.contextId);
       return "on";
     case "note":
-      if (!context.noted.has(effect.note)) services.log.warn(effect.note, runFields(context));
+      if (context.noted.has(effect.note) || context.noted.size >= NOTES) return "on";
       context.noted.add(effect.note);
+      services.log.warn(effect.note, runFields(context));
       return "on";
   }
 }
@@ -118,12 +141,56 @@ async function save({ services, request, thread, sink }: RunContext, change: Thr
   await services.registry.change(request.threadId, thread.execution.executionId, change);
 }
 
+/** Remembers when the first event came that the kernel gave rise to. */
+export function noteFirstEvent({ services, sink, tally }: RunContext): void {
+  if (tally.firstMs !== undefined || sink.events <= tally.opened) return;
+  tally.firstMs = Math.round(services.clock.elapsed() - tally.began);
+}
+
+/** Counts that the kernel is asked once more. */
+export function countRetry({ services, tally }: RunContext, why: RetryCause): void {
+  tally.retries++;
+  services.telemetry?.retried(why);
+}
+
+/** What is told of a run at its end. */
+export function endOf({ services, control, mapper, sink, tally }: RunContext): RunEnd {
+  return {
+    end: mapper.ending ?? "none",
+    by: control.cause,
+    task: mapper.taskId ?? undefined,
+    ms: Math.round(services.clock.elapsed() - tally.began),
+    firstMs: tally.firstMs,
+    events: sink.events,
+    retries: tally.retries,
+  };
+}
+
+/** Ends that an operator has to look into. */
+const TROUBLE: ReadonlySet<string> = new Set([
+  "A2A_UNAVAILABLE",
+  "A2A_PROTOCOL_ERROR",
+  "STATE_PERSISTENCE_FAILED",
+  "INTERNAL_ERROR",
+  "none",
+]);
+
+/** Writes the one line of a run. */
+export function logEnd(context: RunContext, kind: string): void {
+  const { log } = context.services;
+  const end = endOf(context);
+  const fields = { ...runFields(context), kind, ...end };
+  if (TROUBLE.has(end.end) && end.by !== "shutdown") log.warn(RUN_LINE, fields);
+  else log.info(RUN_LINE, fields);
+}
+
 /** What a log line of a run says about it. */
-export function runFields({ request, thread, mapper }: RunContext): Record<string, string | undefined> {
+export function runFields({ services, request, thread, mapper }: RunContext): Record<string, string | undefined> {
   return {
     thread: thread.contextId,
     run: request.runId.replace(/\p{C}/gu, "?").slice(0, 128),
     execution: thread.execution.executionId,
     task: mapper.taskId ?? undefined,
+    trace: services.telemetry?.traceId(),
   };
 }

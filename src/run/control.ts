@@ -5,6 +5,8 @@ export interface RunControl extends ActiveRun {
   /** Aborts when the run is to stop. */
   readonly signal: AbortSignal;
   readonly cause: StopCause | undefined;
+  /** Resolves when the run's last event is written. */
+  readonly finished: Promise<void>;
   /** To be called when the run's last event is written. */
   finish(): void;
 }
@@ -28,6 +30,7 @@ export function createControl(runId: string, executionId: string): RunControl {
       }
       return finished.promise;
     },
+    finished: finished.promise,
     finish: () => finished.resolve(),
   };
 }

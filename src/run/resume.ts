@@ -40,7 +40,7 @@ async function isLost({ services, thread, control }: RunContext): Promise<boolea
 async function endLost(context: RunContext): Promise<void> {
   const { request, mapper, services } = context;
   if (!request.resume?.every(({ status }) => status === "cancelled")) throw new RunFailure("EXECUTION_LOST");
-  if (mapper.taskId !== null) void services.aftermath.cancel(mapper.taskId);
+  if (mapper.taskId !== null) void services.aftermath.cancel(mapper.taskId, context.thread.contextId);
   await perform(context, mapper.end({ cause: "givenUp" }));
 }
 

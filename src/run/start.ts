@@ -1,22 +1,23 @@
 /** A validated request → admission → a run in the background, and the stream that tells of it. */
 import { type Admission, admit } from "../admission/admit.ts";
 import { ERRORS, type Refusal, refusal, type RunErrorCode, RunFailure } from "../errors.ts";
-import { KernelFailure } from "../kernel/client.ts";
+import { KernelFailure } from "../kernel/failure.ts";
 import { type Language, sentence } from "../language/messages.ts";
 import { ACTIVE_RUNS } from "../limits.ts";
-import { errorKind } from "../log.ts";
+import { errorKind, errorPlace } from "../log.ts";
 import { announce } from "../mapping/interrupt.ts";
 import { createMapper, type Mapper } from "../mapping/mapper.ts";
 import { redactor } from "../redact.ts";
 import { type RunRequest, secretsOf } from "../request/run_request.ts";
 import { createEventStream, type EventSink } from "../stream/response.ts";
 import type { HeldThread } from "../thread/registry.ts";
-import type { Thread } from "../thread/thread.ts";
-import { leave, perform, type RunContext, runFields, type Services } from "./context.ts";
+import { contextIdOf, type Thread } from "../thread/thread.ts";
+import { endOf, leave, logEnd, perform, type RunContext, runFields, type Services } from "./context.ts";
 import { createControl, type RunControl } from "./control.ts";
 import { runGuidance } from "./guidance.ts";
 import { runNew } from "./new_run.ts";
 import { runResume } from "./resume.ts";
+import { isFreeSoon } from "./returning.ts";
 
 /** A request with what the stations before found out about it. */
 export interface Accepted {
@@ -31,15 +32,18 @@ type Admitted = Extract<Admission, { is: "admitted" }>;
 
 /** Starts a run: its event stream, or the refusal. Nothing is announced before the admission is on disk. */
 export async function startRun(services: Services, accepted: Accepted): Promise<ReadableStream<Uint8Array> | Refusal> {
-  if (services.runs.size >= ACTIVE_RUNS) return refusal("SERVER_BUSY");
+  if (services.stopping || services.runs.size >= ACTIVE_RUNS) return refusal("SERVER_BUSY");
   const { request } = accepted;
-  const decided = await services.registry.hold(request.threadId, (held) => decide(services, accepted, held));
+  const once = () => services.registry.hold(request.threadId, (held) => decide(services, accepted, held));
+  const first = await once();
+  const decided = "code" in first && await isFreeSoon(services, request.threadId, first) ? await once() : first;
   if ("code" in decided) return decided;
   const { control, admission } = decided;
-  const { body, sink } = createEventStream(services.heartbeatMs, () => void control.stop("gone"));
+  const { body, sink } = createEventStream(services.heartbeatMs, () => void control.stop("gone"), services.stalledMs);
   const context = createContext(services, accepted, admission, control, sink);
   services.runs.add(control);
-  void execute(context, admission.kind);
+  void carryOut(context, admission.kind);
+  if (services.stopping) void control.stop("shutdown");
   return body;
 }
 
@@ -63,13 +67,13 @@ async function decide(
       newExecutionId: clock.newId(),
     });
     if (admission.thread) await held.write(admission.thread);
-    if (admission.abandoned) void aftermath.cancel(admission.abandoned.taskId);
+    if (admission.abandoned) void aftermath.cancel(admission.abandoned.taskId, contextIdOf(request.threadId));
     if (admission.is === "refused") return admission.refusal;
     const control = createControl(request.runId, admission.thread.execution.executionId);
     if (admission.kind === "new" || admission.kind === "resume") held.activate(control);
     return { control, admission };
   } catch (error) {
-    log.error("a thread's state is unavailable", { failure: errorKind(error) });
+    log.error("a thread's state is unavailable", { thread: contextIdOf(request.threadId), failure: errorKind(error) });
     return refusal("STATE_UNAVAILABLE");
   }
 }
@@ -82,7 +86,8 @@ function createContext(
   sink: EventSink,
 ): RunContext {
   const mapper = mapperOf(request, thread, kind === "resume", language);
-  return { services, request, thread, mapper, sink, control, upstream: undefined, noted: new Set() };
+  const tally = { began: services.clock.elapsed(), opened: 0, firstMs: undefined, retries: 0 };
+  return { services, request, thread, mapper, sink, control, upstream: undefined, noted: new Set(), tally };
 }
 
 function mapperOf(request: RunRequest, thread: Thread, resumed: boolean, language: Language): Mapper {
@@ -115,12 +120,20 @@ function describe(language: Language, code: RunErrorCode, reason: string): strin
   return reason === "" ? said : `${said.replace(/[.。]$/, "")}: ${reason}`;
 }
 
+/** Carries a run through; where somebody traces, within a span of its own. */
+async function carryOut(context: RunContext, kind: Admitted["kind"]): Promise<void> {
+  const { services: { telemetry }, thread: { contextId, execution } } = context;
+  if (!telemetry) return await execute(context, kind);
+  const begin = { kind, thread: contextId, execution: execution.executionId };
+  await telemetry.run(begin, () => execute(context, kind), () => endOf(context));
+}
+
 /** Carries a run through, whatever happens: its last event is written, its thread is free, its end is in the log. */
 async function execute(context: RunContext, kind: Admitted["kind"]): Promise<void> {
   const { services, mapper, sink, control, request } = context;
-  const began = services.clock.now();
   try {
     await perform(context, mapper.begin());
+    context.tally.opened = sink.events;
     sink.flush();
     await work(context, kind);
   } catch (error) {
@@ -131,8 +144,7 @@ async function execute(context: RunContext, kind: Admitted["kind"]): Promise<voi
     services.runs.delete(control);
     sink.end();
     control.finish();
-    const ms = services.clock.now() - began;
-    services.log.info("run", { ...runFields(context), kind, end: mapper.ending ?? "none", ms, events: sink.events });
+    logEnd(context, kind);
   }
 }
 
@@ -159,11 +171,15 @@ async function endFailed(context: RunContext, error: unknown, kind: Admitted["ki
   const isUnanswered = kind === "resume" && (thread.execution.pending.size === 0 || mapper.pending.size > 0);
   const isFinal = control.cause === "cancelled" || code === "STATE_PERSISTENCE_FAILED";
   const resumable = kind === "guidance" || kind === "nothing" || (isUnanswered && !isFinal);
-  if (!resumable && mapper.taskId !== null) void services.aftermath.cancel(mapper.taskId);
+  if (!resumable && mapper.taskId !== null) void services.aftermath.cancel(mapper.taskId, thread.contextId);
   try {
     await perform(context, mapper.end({ cause: "error", code, resumable, ...(reason !== undefined && { reason }) }));
   } catch (failed) {
-    services.log.error("a run's end failed", { ...runFields(context), failure: errorKind(failed) });
+    services.log.error("a run's end failed", {
+      ...runFields(context),
+      failure: errorKind(failed),
+      at: errorPlace(failed),
+    });
   }
 }
 
@@ -174,11 +190,10 @@ function whyEnded(context: RunContext, error: unknown): { code: RunErrorCode; re
   if (error instanceof RunFailure) {
     return { code: error.code, ...(error.reason !== undefined && error.reason !== "" && { reason: error.reason }) };
   }
-  const fields = { ...runFields(context), failure: errorKind(error) };
   if (error instanceof KernelFailure) {
-    services.log.warn("the kernel is unavailable", { ...fields, failure: error.message });
+    services.log.warn("the kernel is unavailable", { ...runFields(context), failure: error.message });
     return { code: "A2A_UNAVAILABLE" };
   }
-  services.log.error("a run failed", fields);
+  services.log.error("a run failed", { ...runFields(context), failure: errorKind(error), at: errorPlace(error) });
   return { code: "INTERNAL_ERROR" };
 }

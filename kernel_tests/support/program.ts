@@ -1,0 +1,67 @@
+/** Processes of the tests: output into a file, readiness by their port, and an end that is waited for. */
+
+/** A process under way. */
+export interface Program {
+  readonly isRunning: boolean;
+  /** Sends a signal and waits until the process is gone. */
+  end(signal?: Deno.Signal): Promise<void>;
+}
+
+export interface ProgramOptions {
+  /** File that gets both output streams, appended. */
+  readonly log: string;
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** How long a program may take to listen; a kernel on a busy machine needs several seconds. */
+const READY_MS = 60_000;
+const POLL_MS = 25;
+
+/** Starts a process. Its output goes to a file, since nobody reads a pipe while a test waits for something else. */
+export function startProgram({ log, command, env }: ProgramOptions): Program {
+  const child = new Deno.Command("/bin/sh", {
+    args: ["-c", 'log=$1; shift; exec "$@" >>"$log" 2>&1', "sh", log, ...command],
+    env: { ...env },
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  }).spawn();
+  let running = true;
+  const gone = child.status.then(() => void (running = false));
+  return {
+    get isRunning() {
+      return running;
+    },
+    async end(signal = "SIGKILL") {
+      if (running) child.kill(signal);
+      await gone;
+    },
+  };
+}
+
+/** Waits until a program listens on a port of this machine; throws with the end of its output when it does not. */
+export async function untilListening(port: number, program: Program, log: string): Promise<void> {
+  const until = Date.now() + READY_MS;
+  while (program.isRunning && Date.now() < until) {
+    if (await listens(port)) return;
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+  const output = await Deno.readTextFile(log).catch(() => "");
+  throw new Error(`nothing listens on ${port}: ${output.slice(-2000)}`);
+}
+
+async function listens(port: number): Promise<boolean> {
+  try {
+    (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): number {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  return listener.addr.port;
+}
