@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The whole page: settings and threads, the conversation, the events. All state comes in; all changes go out. */
 import type { VNode } from "preact";
 import { useState } from "preact/hooks";

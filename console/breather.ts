@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Lets the page draw and hear the user while thousands of events come in at once. */
 
 /** Work in one go, in milliseconds: two frames of a screen. */

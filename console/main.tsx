@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Joins the page's parts: what is kept where, which thread is shown, and when the page is drawn again. */
 import { render } from "preact";
 import { App } from "./app.tsx";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /**
  * One thread: an `HttpAgent` of @ag-ui/client, whose events become the view and the event log. This is all that a page of
  * your own needs in order to talk to the service (docs/console.md, "Take it apart").

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The threads of this browser: their ids, and the ids of the interrupts that wait in them. Nothing else is kept. */
 import { isObject, text } from "../src/json.ts";
 

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The form that answers all open interrupts at once. */
 import type { Interrupt, ResumeEntry } from "@ag-ui/core";
 import type { VNode } from "preact";

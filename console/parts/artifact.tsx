@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** An artifact: what it is, a preview of it, and a download. Its content never becomes part of the page's own markup. */
 import type { VNode } from "preact";
 import { useEffect, useState } from "preact/hooks";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The inputs of a choice that wants more than to be picked. */
 import type { VNode } from "preact";
 import { useEffect, useId, useRef } from "preact/hooks";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** Where the user writes; while the agent works, where it is stopped. */
 import type { VNode } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The conversation: every entry drawn once and again only when it changes, kept at its end while the user reads there. */
 import type { VNode } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";

@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The events beside the conversation. Only the rows in sight are elements, so that thousands cost nothing. */
 import type { VNode } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";

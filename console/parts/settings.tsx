@@ -1,4 +1,3 @@
-/// <reference lib="dom" />
 /** The fields for what is sent with every message. Secrets are password fields, and are kept in memory only. */
 import type { ComponentChildren, VNode } from "preact";
 import { useId } from "preact/hooks";
