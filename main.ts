@@ -4,12 +4,10 @@ import { type Configuration, readConfiguration } from "./src/config/read.ts";
 import { systemSurroundings } from "./src/config/surroundings.ts";
 import type { Settings } from "./src/config/settings.ts";
 import { createLog, type OpenLog } from "./src/log.ts";
+import { aborted, endSignal } from "./src/signals.ts";
 import { startService } from "./src/start.ts";
 import { EXIT, StartFailure } from "./src/start_failure.ts";
 import { VERSION } from "./src/version.ts";
-
-/** Windows knows no SIGTERM. */
-const SIGNALS = Deno.build.os === "windows" ? ["SIGINT", "SIGBREAK"] as const : ["SIGINT", "SIGTERM"] as const;
 
 type Writer = { writeSync(data: Uint8Array): number };
 
@@ -46,14 +44,10 @@ async function run(command: Command, configure: () => Promise<Configuration>): P
 /** Serves until a signal, or until idle for too long. A second signal exits at once. */
 async function serve(settings: Settings): Promise<number> {
   const log = openLog(settings);
-  const asked = new AbortController();
-  const end = (): void => asked.signal.aborted ? Deno.exit(EXIT.killed) : asked.abort();
-  for (const signal of SIGNALS) Deno.addSignalListener(signal, end);
+  const asked = endSignal(() => Deno.exit(EXIT.killed));
   try {
-    const service = await startService(settings, log, asked.signal);
-    const signalled = Promise.withResolvers<void>();
-    asked.signal.addEventListener("abort", () => signalled.resolve());
-    if (!asked.signal.aborted) await Promise.race([signalled.promise, service.idle]);
+    const service = await startService(settings, log, asked);
+    await Promise.race([aborted(asked), service.idle]);
     await service.stop();
     return EXIT.ok;
   } finally {

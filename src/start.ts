@@ -6,7 +6,7 @@ import { openKernel } from "./kernel/open.ts";
 import { errorKind, type Log } from "./log.ts";
 import { serve, type Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
-import { StartFailure } from "./start_failure.ts";
+import { EXIT, StartFailure } from "./start_failure.ts";
 import { lockState, type StateLock } from "./store/lock.ts";
 import { makeStateDirectory, removeTempFiles } from "./store/thread_files.ts";
 import { VERSION } from "./version.ts";
@@ -74,9 +74,9 @@ function listen(settings: Settings, { app, services }: Service): Server {
     return serve(app, services, settings);
   } catch (error) {
     if (error instanceof Deno.errors.AddrInUse) {
-      throw new StartFailure([`Address already in use: ${hostPort(host, port)}. Choose another port with --port.`]);
+      throw refused(`Address already in use: ${hostPort(host, port)}. Choose another port with --port.`, error);
     }
-    throw new StartFailure([`Cannot listen on ${hostPort(host, port)} (${errorKind(error)}). See --host and --port.`]);
+    throw refused(`Cannot listen on ${hostPort(host, port)} (${errorKind(error)}). See --host and --port.`, error);
   }
 }
 
@@ -95,8 +95,11 @@ async function openState(stateDir: string): Promise<{ folder: string; lock: Stat
   } catch (error) {
     lock?.release();
     if (error instanceof StartFailure) throw error;
-    throw new StartFailure([
-      `The state directory ${stateDir} cannot be written (${errorKind(error)}). Name another one with --state-dir.`,
-    ]);
+    const why = `The state directory ${stateDir} cannot be written (${errorKind(error)}).`;
+    throw refused(`${why} Name another one with --state-dir.`, error);
   }
+}
+
+function refused(line: string, cause?: unknown): StartFailure {
+  return new StartFailure([line], EXIT.refused, { cause });
 }
