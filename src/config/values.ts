@@ -89,7 +89,7 @@ function readValue(kind: Kind, raw: unknown, from: Source["kind"], delimiter: st
     case "paths":
       return readPaths(typeof raw === "string" ? raw.split(delimiter).filter((path) => path !== "") : raw);
     case "command":
-      return readList(typeof raw === "string" ? raw.split(" ").filter((word) => word !== "") : raw);
+      return readFilled(typeof raw === "string" ? raw.split(" ").filter((word) => word !== "") : raw);
     case "format":
       return raw === "text" || raw === "json" ? raw : undefined;
   }
@@ -104,10 +104,15 @@ function readList(raw: unknown): readonly string[] | undefined {
   return isList ? raw as string[] : undefined;
 }
 
+function readFilled(raw: unknown): readonly string[] | undefined {
+  const list = readList(raw);
+  return list && list.length > 0 ? list : undefined;
+}
+
 function readPaths(raw: unknown): readonly string[] | undefined {
-  const paths = readList(raw);
-  const areAbsolute = paths?.every((path) => path.startsWith("/") || /^[A-Za-z]:[\\/]|^\\\\/.test(path));
-  return paths && paths.length > 0 && areAbsolute ? paths : undefined;
+  const paths = readFilled(raw);
+  const isAbsolute = (path: string): boolean => path.startsWith("/") || /^[A-Za-z]:[\\/]|^\\\\/.test(path);
+  return paths?.every(isAbsolute) ? paths : undefined;
 }
 
 function isPlainUrl(text: string): boolean {
