@@ -1,15 +1,6 @@
 import assert from "node:assert/strict";
 import { resolveRoots, resolveWorkspace } from "../../src/request/workspace.ts";
-
-/** A folder of its own for each test, its links resolved; removed at the end. */
-async function inFolder(work: (folder: string) => Promise<void>): Promise<void> {
-  const folder = await Deno.realPath(await Deno.makeTempDir());
-  try {
-    await work(folder);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-}
+import { inFolder } from "../support/folders.ts";
 
 /** The resolved workspace, or the sentence of its refusal. */
 async function resolved(cwd: string, ...roots: string[]): Promise<string> {
