@@ -54,6 +54,9 @@ export const TOOL_CALLS = 16_384;
 // The kernel
 /** A frame of the kernel's stream; a 20 MB artifact has to pass. */
 export const FRAME_CHARS = 64 * MIB;
+/** Bytes asked for in one read of an answer, at first and at most. */
+export const READ_BYTES = 4 * KIB;
+export const READ_BYTES_MAX = 64 * KIB;
 export const KERNEL_POOL_IDLE_MS = 3_000;
 /** A plain answer (GetTask, state) that takes longer is no answer. */
 export const KERNEL_CALL_MS = 30_000;

@@ -38,10 +38,12 @@ export function createEventStream(
   let waiting = "";
   let events = 0;
   let over: "no" | "ended" | "gone" = "no";
-  /** Resolves the client's wish for more. */
-  let wish: (() => void) | undefined;
+  /** Whether the client waits for more. */
+  let wish = false;
   /** Resolves a writer that is held up. */
-  let room = Promise.withResolvers<void>();
+  let room: PromiseWithResolvers<void> | undefined;
+  /** Since when the client takes nothing, as performance.now(). */
+  let blockedSince: number | undefined;
   let stalled: ReturnType<typeof setTimeout> | undefined;
   let lastEvent = performance.now();
   let heartbeat = schedule(heartbeatMs);
@@ -69,23 +71,32 @@ export function createEventStream(
   function deliver(): void {
     if (over === "gone") return;
     if (wish && waiting !== "") {
-      clearTimeout(stalled);
-      stalled = undefined;
-      controller.enqueue(encoder.encode(waiting));
+      wish = false;
+      blockedSince = undefined;
+      const chunk = encoder.encode(waiting);
       waiting = "";
-      room.resolve();
-      room = Promise.withResolvers<void>();
-      wish();
-      wish = undefined;
+      controller.enqueue(chunk);
+      room?.resolve();
+      room = undefined;
     }
-    if (waiting !== "") stalled ??= setTimeout(leave, stalledMs);
-    else if (over === "ended") close();
+    if (waiting !== "") {
+      blockedSince ??= performance.now();
+      stalled ??= setTimeout(lookForStall, stalledMs);
+    } else if (over === "ended") close();
+  }
+
+  /** One timer for all the times that the client is behind, which it is for a moment after most events. */
+  function lookForStall(): void {
+    stalled = undefined;
+    if (blockedSince === undefined) return;
+    const rest = stalledMs - (performance.now() - blockedSince);
+    if (rest > 0) stalled = setTimeout(lookForStall, rest);
+    else leave();
   }
 
   function close(): void {
     clearTimeout(stalled);
     controller.close();
-    wish?.();
     over = "gone";
   }
 
@@ -97,8 +108,7 @@ export function createEventStream(
     waiting = "";
     clearTimeout(heartbeat);
     clearTimeout(stalled);
-    wish?.();
-    room.resolve();
+    room?.resolve();
     // A client that merely stalls still holds the connection; one that left has closed the stream already.
     controller.error(new Error("the client is gone"));
     if (before === "no") onGone();
@@ -107,16 +117,14 @@ export function createEventStream(
   const isFull = (): boolean => waiting.length > BUFFER_CHARS && over === "no";
 
   async function hasRoom(): Promise<void> {
-    while (isFull()) await room.promise;
+    while (isFull()) await (room ??= Promise.withResolvers<void>()).promise;
   }
 
   const body = new ReadableStream<Uint8Array>({
     start: (given) => void (controller = given),
     pull() {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      wish = resolve;
+      wish = true;
       deliver();
-      return promise;
     },
     cancel: leave,
   }, { highWaterMark: 0 });
