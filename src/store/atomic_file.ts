@@ -44,8 +44,9 @@ export async function replaceFile(fs: FileSystem, folder: string, name: string, 
   const opened = await fs.openFolder(folder);
   try {
     const temp = `${folder}/.${fs.newName()}${TEMP_SUFFIX}`;
+    const file = await fs.createNew(temp);
     try {
-      await writeTemp(fs, temp, text);
+      await fill(file, text);
       await renameSoon(fs, temp, target);
     } catch (error) {
       await fs.remove(temp).catch(() => undefined);
@@ -57,8 +58,7 @@ export async function replaceFile(fs: FileSystem, folder: string, name: string, 
   }
 }
 
-async function writeTemp(fs: FileSystem, temp: string, text: string): Promise<void> {
-  const file = await fs.createNew(temp);
+async function fill(file: OpenFile, text: string): Promise<void> {
   try {
     await file.write(new TextEncoder().encode(text));
     await file.sync();
