@@ -24,15 +24,19 @@ let isDrawing = false;
 
 /** The thread that the address names, so that a reload comes back to it. */
 function currentThread(): string {
-  const named = decodeURIComponent(location.hash.slice(1));
+  const named = new URLSearchParams(location.hash.slice(1)).get("thread") ?? "";
   if (named !== "") return named;
   const fresh = crypto.randomUUID();
-  history.replaceState(null, "", `#${fresh}`);
+  history.replaceState(null, "", addressOf(fresh));
   return fresh;
 }
 
+function addressOf(threadId: string): string {
+  return `#${new URLSearchParams({ thread: threadId })}`;
+}
+
 function openThread(threadId: string): void {
-  history.pushState(null, "", `#${encodeURIComponent(threadId)}`);
+  history.pushState(null, "", addressOf(threadId));
   draw();
 }
 

@@ -2,6 +2,7 @@
  * One thread: an `HttpAgent` of @ag-ui/client, whose events become the view and the event log. This is all that a page of
  * your own needs in order to talk to the service (docs/console.md, "Take it apart").
  */
+import "./no_eval.ts";
 import { type AgentSubscriber, HttpAgent } from "@ag-ui/client";
 import type { Event, Interrupt, ResumeEntry } from "@ag-ui/core";
 import { isObject, type Json, text } from "../src/json.ts";
@@ -22,7 +23,7 @@ export interface Session {
   readonly view: View;
   readonly log: EventLog;
   /** A message that the service refused: to be sent again when what was wrong is right. */
-  readonly refused: string | undefined;
+  readonly refused: { readonly message: string } | undefined;
   /** Sends a message. None of these rejects: what goes wrong is shown. */
   send(message: string): Promise<void>;
   /** Answers all open interrupts. */
@@ -49,6 +50,8 @@ interface Refusal {
   readonly details: unknown;
 }
 
+const UNREACHABLE: Refusal = { status: 0, code: "UNREACHABLE", message: "", details: undefined };
+
 /** A session for a thread, new or known. */
 export function createSession(threadId: string, { serviceUrl, settings, changed }: SessionParts): Session {
   const log = createEventLog();
@@ -56,7 +59,9 @@ export function createSession(threadId: string, { serviceUrl, settings, changed 
   const rosInvocationId = `console-${threadId}`.slice(0, 256);
   const agent = new HttpAgent({ url: serviceUrl, threadId, fetch: sendLogged });
   let view = EMPTY_VIEW;
-  let refused: string | undefined;
+  let refused: Session["refused"];
+  /** Whether the user has left the run before the service named its execution. */
+  let hasLeft = false;
 
   function show(next: View): void {
     view = next;
@@ -81,45 +86,51 @@ export function createSession(threadId: string, { serviceUrl, settings, changed 
     return token === "" ? {} : { authorization: `Bearer ${token}` };
   }
 
-  const subscriber: AgentSubscriber = {
-    onEvent({ event }) {
-      log.addEvent(event as Event, now());
-      show(reduce(view, event as Event));
-      return breathe();
-    },
-  };
+  /** What a run's events change: the view, or, in a run that only asks, nothing. */
+  function follow(onEvent: (event: Event) => void): AgentSubscriber {
+    return {
+      onEvent({ event }) {
+        log.addEvent(event as Event, now());
+        onEvent(event as Event);
+        return breathe();
+      },
+    };
+  }
 
-  /** Runs once. A refusal is returned; everything else ends in the view. */
-  async function run(resume?: ResumeEntry[]): Promise<Refusal | undefined> {
+  /** Runs once. A refusal is returned; other failures end in the view. */
+  async function run(onEvent: (event: Event) => void, resume?: ResumeEntry[]): Promise<Refusal | undefined> {
     agent.headers = headers();
     const { fields, secrets } = settings();
     const forwardedProps = { iacCode: iacCodeProps(fields, secrets, rosInvocationId) };
+    const parameters = { runId: crypto.randomUUID(), forwardedProps, ...(resume && { resume }) };
+    const before = log.rows.length;
     try {
-      await agent.runAgent({ runId: crypto.randomUUID(), forwardedProps, ...(resume && { resume }) }, subscriber);
+      await agent.runAgent(parameters, follow(onEvent));
     } catch (error) {
       const refusal = refusalOf(error);
-      if (refusal) {
-        const { payload = "" } = error as { payload?: Json };
-        log.addAnswer(`HTTP ${refusal.status}`, payload, now());
-        return refusal;
-      }
-      show(fail(view, isUnreachable(error) ? "UNREACHABLE" : undefined, messageOf(error), undefined));
+      if (refusal) log.addAnswer(`HTTP ${refusal.status}`, (error as { payload?: Json }).payload ?? "", now());
+      const isLost = error instanceof TypeError;
+      const nothingCame = !log.rows.slice(before).some(({ direction }) => direction === "received");
+      if (!refusal && isLost && nothingCame) return UNREACHABLE;
+      if (!refusal) show(fail(view, isLost ? "STREAM_CUT" : undefined, isLost ? "" : String(error), undefined));
+      return refusal;
     }
-    if (view.phase === "running") show(fail(view, "STREAM_CUT", "", undefined));
   }
 
+  /** Runs into the view; a stream that ended too early is a failure, too. */
+  async function converse(resume?: ResumeEntry[]): Promise<Refusal | undefined> {
+    hasLeft = false;
+    const refusal = await run((event) => show(reduce(view, event)), resume);
+    if (!refusal && view.phase === "running") show(fail(view, hasLeft ? "abort" : "STREAM_CUT", "", undefined));
+    return refusal;
+  }
+
+  /** Shows what the service answered in place of a stream: what waits for an answer, or what is wrong. */
   function refuse({ code, message, details, status }: Refusal): void {
-    const interrupts = isObject(details) && Array.isArray(details.interrupts) ? details.interrupts : undefined;
-    if (code !== "RESUME_REQUIRED" || !interrupts) {
-      return show(fail(view, code ?? `HTTP ${status}`, message, undefined));
-    }
-    show(
-      addInterrupts(
-        view,
-        interrupts as unknown as Interrupt[],
-        isObject(details) ? text(details.executionId) : undefined,
-      ),
-    );
+    const told = isObject(details) ? details : {};
+    if (code === "RESUME_REQUIRED" && Array.isArray(told.interrupts)) {
+      show(addInterrupts(view, told.interrupts as unknown as Interrupt[], text(told.executionId)));
+    } else show(fail(view, code ?? `HTTP ${status}`, message, undefined));
   }
 
   const session: Session = {
@@ -139,22 +150,25 @@ export function createSession(threadId: string, { serviceUrl, settings, changed 
       agent.pendingInterrupts = [];
       agent.addMessage({ id, role: "user", content: message });
       show(addMessage(view, id, message));
-      const refusal = await run();
+      const refusal = await converse();
       if (!refusal) return;
       agent.messages = agent.messages.filter((known) => known.id !== id);
-      refused = message;
+      refused = { message };
       view = { ...before, interrupts: [] };
       refuse(refusal);
     },
     async answer(answers) {
       agent.pendingInterrupts = [...view.interrupts];
       show(addAnswers(view, crypto.randomUUID(), answers));
-      const refusal = await run(answers.map(({ entry }) => entry));
+      const refusal = await converse(answers.map(({ entry }) => entry));
       if (refusal) refuse(refusal);
     },
     async cancel() {
       const { executionId } = view;
-      if (executionId === undefined) return agent.abortRun();
+      if (executionId === undefined) {
+        hasLeft = true;
+        return agent.abortRun();
+      }
       const path = `extensions/iac-code/v1/executions/${encodeURIComponent(executionId)}/cancel`;
       const body = JSON.stringify({ threadId, rosInvocationId });
       const init = { method: "POST", headers: { ...headers(), "content-type": "application/json" }, body };
@@ -164,36 +178,29 @@ export function createSession(threadId: string, { serviceUrl, settings, changed 
         log.addAnswer(`HTTP ${response.status}`, answer, now());
         // A run that is under way ends by its own RUN_ERROR.
         const refusal = response.ok ? undefined : refusalOf({ status: response.status, payload: answer });
-        if (refusal) show(addError(view, crypto.randomUUID(), refusal.code, refusal.message));
+        if (refusal) show(addError(view, refusal.code, refusal.message));
         else if (view.phase === "idle") show(fail({ ...view, interrupts: [] }, "CANCELLED", "", undefined));
         else changed(session);
       } catch (error) {
-        show(addError(view, crypto.randomUUID(), "UNREACHABLE", messageOf(error)));
+        show(addError(view, "UNREACHABLE", String(error)));
       }
     },
     async pickUp(waiting) {
-      // An answer without a payload is refused and leaves the question open; it says whether the question still is.
       agent.pendingInterrupts = [];
-      show({ ...view, phase: "running", run: { ...view.run, answers: "none" } });
-      const before = view;
-      const probe = await run(waiting.map((interruptId) => ({ interruptId, status: "resolved" as const })));
+      show({ ...view, phase: "running" });
+      // An answer without a payload is refused and leaves its question open, so it is safe to ask with.
+      const resume = waiting.map((interruptId) => ({ interruptId, status: "resolved" as const }));
+      let last: Event | undefined;
+      const probe = await run((event) => void (last = event), resume);
       if (probe) return refuse(probe);
-      if (view.interrupts.length > 0) return;
-      const last = log.rows.findLast(({ isEvent }) => isEvent)?.value;
-      if (!isObject(last) || last.code !== "RESUME_PAYLOAD_INVALID") return;
-      view = before;
-      await showWaiting();
+      if (last?.type === "RUN_FINISHED") return show(reduce(view, last));
+      if (last?.type !== "RUN_ERROR") return show(fail(view, "STREAM_CUT", "", undefined));
+      if (last.code !== "RESUME_PAYLOAD_INVALID") return show(reduce(view, last));
+      // It is still open. To a message in place of an answer, the service says what waits.
+      const refusal = await run((event) => show(reduce(view, event)));
+      if (refusal) refuse(refusal);
     },
   };
-
-  /** The service names what waits when a message comes instead of an answer. */
-  async function showWaiting(): Promise<void> {
-    const id = crypto.randomUUID();
-    agent.addMessage({ id, role: "user", content: "?" });
-    const refusal = await run();
-    agent.messages = agent.messages.filter((known) => known.id !== id);
-    if (refusal) refuse(refusal);
-  }
 
   return session;
 }
@@ -208,12 +215,4 @@ function refusalOf(error: unknown): Refusal | undefined {
   if (status === undefined) return undefined;
   const told = isObject(payload) && isObject(payload.error) ? payload.error : {};
   return { status, code: text(told.code), message: text(told.message) ?? "", details: told.details };
-}
-
-function isUnreachable(error: unknown): boolean {
-  return error instanceof TypeError;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -61,7 +61,7 @@ export function AnswerPanel({ interrupts, busy, onAnswer, onCancel }: AnswerPane
   }
 
   return (
-    <form class="answer" aria-labelledby="answer-title" onSubmit={send}>
+    <form class="asking" aria-labelledby="answer-title" onSubmit={send}>
       <h2 id="answer-title" ref={heading} tabIndex={-1}>
         {forms.length === 1 ? say("interruptTitle") : say("interruptTitleMany", { count: forms.length })}
       </h2>
@@ -70,7 +70,7 @@ export function AnswerPanel({ interrupts, busy, onAnswer, onCancel }: AnswerPane
       )}
       {forms.map((form, at) => (
         <fieldset key={form.interrupt.id} disabled={busy || isOver}>
-          <legend>
+          <legend class={forms.length === 1 ? "unseen" : undefined}>
             {forms.length === 1 ? say("choose") : say("interruptNumber", { number: at + 1, count: forms.length })}
           </legend>
           <Question form={form} />
@@ -104,7 +104,8 @@ function isOnlyButtons({ choices }: Form): boolean {
 function answeredOf(form: Form, picked: Picked | undefined, say: Say): Answered | undefined {
   if (picked === undefined) return undefined;
   const { id: interruptId } = form.interrupt;
-  const question = questionOf(form);
+  const target = form.interrupt.metadata?.target;
+  const question = [questionOf(form), ...(typeof target === "string" ? [target] : [])].join(" · ");
   const { choice, entered } = picked;
   if (choice === undefined) {
     return { entry: { interruptId, status: "cancelled" }, question, answer: say("notAnswered") };

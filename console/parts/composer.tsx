@@ -6,7 +6,7 @@ import { useWords } from "./words.tsx";
 interface ComposerProps {
   running: boolean;
   /** A message to be sent again. */
-  refused: string | undefined;
+  refused: { readonly message: string } | undefined;
   /** What has to be set before a message can be sent. */
   missing: string | undefined;
   onSend: (message: string) => void;
@@ -19,7 +19,7 @@ export function Composer({ running, refused, missing, onSend, onStop }: Composer
   const [draft, setDraft] = useState("");
   const field = useRef<HTMLTextAreaElement>(null);
   useEffect(() => {
-    if (refused !== undefined) setDraft((written) => written === "" ? refused : written);
+    if (refused !== undefined) setDraft((written) => written === "" ? refused.message : written);
   }, [refused]);
   useEffect(() => {
     if (!running) field.current?.focus();

@@ -32,7 +32,8 @@ export function Conversation({ view, children }: { view: View; children?: VNode 
       ref={scroller}
       onScroll={remember}
       tabIndex={0}
-      role="region"
+      role="log"
+      aria-busy={view.phase === "running"}
       aria-label={say("conversation")}
     >
       <ol class="entries">

@@ -26,13 +26,14 @@ export function Events({ log, threadId }: { log: EventLog; threadId: string }): 
     <section class="events" aria-labelledby="events-title">
       <h2 id="events-title">{say("events")}</h2>
       <div class="tools">
-        <label>
-          {say("eventsType")}
-          <select value={type} onChange={({ currentTarget }) => setType(currentTarget.value)}>
-            <option value="">{say("eventsAll", { count: log.rows.length })}</option>
-            {[...typesOf(log.rows)].map(([name, count]) => <option key={name} value={name}>{name} ({count})</option>)}
-          </select>
-        </label>
+        <select
+          aria-label={say("eventsType")}
+          value={type}
+          onChange={({ currentTarget }) => setType(currentTarget.value)}
+        >
+          <option value="">{say("eventsAll", { count: log.rows.length })}</option>
+          {[...typesOf(log.rows)].map(([name, count]) => <option key={name} value={name}>{name} ({count})</option>)}
+        </select>
         <button type="button" disabled={lastRequest === undefined} onClick={() => setChosen(lastRequest)}>
           {say("eventsRequest")}
         </button>

@@ -14,8 +14,8 @@ const STATUS: Readonly<Record<Step["status"], WordKey>> = {
 };
 const MARK: Readonly<Record<Step["status"], string>> = {
   pending: "○",
-  running: "◔",
-  paused: "⏸",
+  running: "●",
+  paused: "…",
   done: "✓",
   failed: "✕",
 };
@@ -24,7 +24,7 @@ const MARK: Readonly<Record<Step["status"], string>> = {
 export function Progress({ pipeline }: { pipeline: Pipeline }): VNode {
   const { say } = useWords();
   return (
-    <section aria-label={`${say("pipeline")} ${pipeline.name}`}>
+    <section class={pipeline.status} aria-label={`${say("pipeline")} ${pipeline.name}`}>
       <p class="head">
         <span class="label">{say("pipeline")}</span> <strong class="name">{pipeline.name}</strong>
       </p>

@@ -59,7 +59,7 @@ export function Buttons({ form, onPick }: ButtonsProps): VNode {
         <button
           key={choice.id}
           type="button"
-          class={at === 0 ? "main" : undefined}
+          class={at === 0 && choice.detail === undefined ? "main" : undefined}
           onClick={() => onPick(choice)}
         >
           {labelOf(choice, say)}

@@ -40,7 +40,7 @@ export function Settings({ fields, secrets, wantsToken, onFields, onSecrets }: S
     />
   );
   return (
-    <section class="settings" aria-labelledby="settings-title">
+    <form class="settings" aria-labelledby="settings-title" onSubmit={(event) => event.preventDefault()}>
       <h2 id="settings-title">{say("settings")}</h2>
       {wantsToken && (
         <>
@@ -93,7 +93,7 @@ export function Settings({ fields, secrets, wantsToken, onFields, onSecrets }: S
         </>
       )}
       <Keys secrets={secrets} onSecrets={onSecrets} />
-    </section>
+    </form>
   );
 }
 

@@ -29,7 +29,7 @@ export function Threads({ threads, current, onNew, onOpen, onForget }: ThreadsPr
                 onClick={() => onOpen(id)}
               >
                 <code>{id.slice(0, 8)}</code>
-                {waiting.length > 0 && <span class="state paused">{say("endInterrupt")}</span>}
+                {waiting.length > 0 && <span class="state paused">{say("stepPaused")}</span>}
               </button>
               <button
                 type="button"

@@ -7,6 +7,7 @@ import { useWords } from "./words.tsx";
 const STATUS: Readonly<Record<ToolEntry["status"], WordKey>> = {
   preparing: "toolPreparing",
   running: "toolRunning",
+  waiting: "stepPaused",
   done: "toolDone",
   stopped: "toolStopped",
 };

@@ -183,6 +183,8 @@ export function detailsOf({ metadata = {}, message }: Interrupt): { name: typeof
     const found = metadata[name];
     const value = shown(found) ??
       (isObject(found) || Array.isArray(found) ? JSON.stringify(found, null, 2) : undefined);
-    return value === undefined || value === message ? [] : [{ name, value }];
+    // The message of a permission mostly begins with its title.
+    const isTold = name === "title" ? message?.includes(value ?? "") : value === message;
+    return value === undefined || isTold ? [] : [{ name, value }];
   });
 }

@@ -102,7 +102,7 @@ function callTool(view: View, event: ToolEvent): View {
       const { toolCallId: id, toolCallName: name, parentMessageId = "" } = event;
       const lane = laneOf(view.pipelines.at(-1), parentMessageId);
       const fresh = { args: "", result: undefined, progress: undefined, status: "preparing" } as const;
-      return append(view, { kind: "tool", id, name, ...fresh, lane });
+      return has(view, "tool", id) ? view : append(view, { kind: "tool", id, name, ...fresh, lane });
     }
     case "TOOL_CALL_ARGS":
       return change(view, "tool", event.toolCallId, (tool) => ({ ...tool, args: tool.args + event.delta }));
@@ -140,7 +140,7 @@ function finish(view: View, { outcome, usage = [], timestamp, runId }: RunFinish
   const interrupts = outcome?.type === "interrupt" ? outcome.interrupts : [];
   const isInterrupt = interrupts.length > 0;
   const paused = withPipeline(view, (pipeline) => endRun(pipeline, isInterrupt ? "paused" : "done"));
-  const ended = isInterrupt ? paused : stopOpen(paused);
+  const ended = isInterrupt ? bringCandidates(holdTools(paused, interrupts), interrupts) : stopOpen(paused);
   const end: Entry = {
     kind: "end",
     id: runId,
@@ -149,6 +149,21 @@ function finish(view: View, { outcome, usage = [], timestamp, runId }: RunFinish
     tookMs: took(view, timestamp),
   };
   return { ...append(ended, end), phase: "idle", interrupts };
+}
+
+/** The calls that the questions are about. */
+function holdTools(view: View, interrupts: readonly Interrupt[]): View {
+  const hold = (held: View, { toolCallId = "" }: Interrupt): View =>
+    change(held, "tool", toolCallId, (tool) => ({ ...tool, status: "waiting" }));
+  return interrupts.reduce(hold, view);
+}
+
+/** Who has to choose among candidates sees them beside the question, however long ago they began. */
+function bringCandidates(view: View, interrupts: readonly Interrupt[]): View {
+  if (!interrupts.some(({ metadata }) => metadata?.kind === "candidate_selection")) return view;
+  const newest = view.entries.findLast(({ kind }) => kind === "candidates");
+  if (newest === undefined) return view;
+  return { ...view, entries: [...view.entries.filter((entry) => entry !== newest), newest] };
 }
 
 /** Codes after which the questions are gone, whatever was answered. */
@@ -164,14 +179,15 @@ const FORGOTTEN: ReadonlySet<string> = new Set([
 export function fail(view: View, code: string | undefined, message: string, timestamp: number | undefined): View {
   const areGone = view.run.answers !== "sent" || FORGOTTEN.has(code ?? "");
   const stopped = stopOpen(withPipeline(view, (pipeline) => endRun(pipeline, "failed")));
-  const failed = append(stopped, { kind: "error", id: view.run.id, code, message });
+  const failed = addError(stopped, code, message);
   const end: Entry = { kind: "end", id: view.run.id, outcome: "error", usage: [], tookMs: took(view, timestamp) };
-  return { ...append(failed, end), phase: "idle", interrupts: areGone ? [] : view.interrupts };
+  const ended = timestamp === undefined ? failed : append(failed, end);
+  return { ...ended, phase: "idle", interrupts: areGone ? [] : view.interrupts };
 }
 
 /** Something that went wrong beside the run. */
-export function addError(view: View, id: string, code: string | undefined, message: string): View {
-  return append(view, { kind: "error", id, code, message });
+export function addError(view: View, code: string | undefined, message: string): View {
+  return append(view, { kind: "error", id: `${view.entries.length}`, code, message });
 }
 
 function took({ run }: View, timestamp: number | undefined): number | undefined {

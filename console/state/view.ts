@@ -11,7 +11,7 @@ export interface ToolEntry {
   readonly args: string;
   readonly result: string | undefined;
   readonly progress: string | undefined;
-  readonly status: "preparing" | "running" | "done" | "stopped";
+  readonly status: "preparing" | "running" | "waiting" | "done" | "stopped";
   /** Name of the candidate whose work it is. */
   readonly lane: string | undefined;
 }

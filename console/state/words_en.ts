@@ -44,7 +44,6 @@ export const EN = {
   waitingTitle: "This thread waits for an answer",
   waitingText: "When this page was last open, the agent had asked something here.",
   waitingShow: "Show the question",
-  waitingGone: "The question is no longer open.",
   you: "You",
   agent: "Agent",
   message: "Message",

@@ -45,7 +45,6 @@ export const ZH: Readonly<Record<WordKey, string>> = {
   waitingTitle: "此会话正在等待回答",
   waitingText: "上次打开本页时,智能体在此提出了问题。",
   waitingShow: "显示问题",
-  waitingGone: "该问题已不再需要回答。",
   you: "你",
   agent: "智能体",
   message: "消息",
