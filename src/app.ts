@@ -5,7 +5,7 @@ import type { Language } from "./language/messages.ts";
 import { sentence } from "./language/messages.ts";
 import { negotiate } from "./language/negotiate.ts";
 import { CANCEL_BODY_BYTES, JSON_DEPTH, KERNEL_IMAGE_BYTES, RUN_BODY_BYTES } from "./limits.ts";
-import { errorKind } from "./log.ts";
+import { errorKind, errorPlace } from "./log.ts";
 import { readBody } from "./request/body.ts";
 import { type Access, corsHeaders, type Head, passGates, type Route } from "./request/gates.ts";
 import { isObject, type Json } from "./json.ts";
@@ -26,6 +26,15 @@ export interface AppSettings {
 
 export type App = (request: Request) => Promise<Response>;
 
+/** The routes' names in traces and metrics. */
+const ROUTES: Readonly<Record<Route["to"], string>> = {
+  run: "/",
+  health: "/health",
+  cancel: "/extensions/iac-code/v1/executions/{executionId}/cancel",
+  console: "/console",
+  preflight: "*",
+};
+
 /** What a handler answers: a response, or a refusal in the client's language. */
 type Answer = Response | { readonly refusal: Refusal; readonly language: Language };
 
@@ -37,16 +46,23 @@ export function createApp(settings: AppSettings, services: Services): App {
     const fallback = negotiate(undefined, request.headers.get("accept-language"));
     try {
       const passed = passGates(head, settings.access);
-      if ("refusal" in passed) return errorResponse(passed.refusal, fallback, { ...cors, ...passed.headers });
+      if ("refusal" in passed) return refuse(passed.refusal, fallback, { ...cors, ...passed.headers });
+      services.telemetry?.routed(request.method, ROUTES[passed.route.to]);
       const answer = await handle(passed.route, request, fallback);
-      if (!(answer instanceof Response)) return errorResponse(answer.refusal, answer.language, cors);
+      if (!(answer instanceof Response)) return refuse(answer.refusal, answer.language, cors);
       for (const [name, value] of Object.entries(cors)) answer.headers.set(name, value);
       return answer;
     } catch (error) {
-      services.log.error("a request failed", { failure: errorKind(error) });
-      return errorResponse(refusal("INTERNAL_ERROR"), fallback, cors);
+      services.log.error("a request failed", { failure: errorKind(error), at: errorPlace(error) });
+      return refuse(refusal("INTERNAL_ERROR"), fallback, cors);
     }
   };
+
+  function refuse(given: Refusal, language: Language, headers: Record<string, string>): Response {
+    services.log.debug("request refused", { code: given.code });
+    services.telemetry?.refused(given.code);
+    return errorResponse(given, language, headers);
+  }
 
   async function handle(route: Route, request: Request, fallback: Language): Promise<Answer> {
     switch (route.to) {

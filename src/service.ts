@@ -8,6 +8,7 @@ import { connectKernel } from "./kernel/client.ts";
 import type { Log } from "./log.ts";
 import { resolveRoots } from "./request/workspace.ts";
 import type { Services } from "./run/context.ts";
+import { loadTelemetry } from "./telemetry.ts";
 import { threadFiles } from "./store/thread_files.ts";
 import { createRegistry } from "./thread/registry.ts";
 import { PROTOCOL_VERSION, VERSION } from "./version.ts";
@@ -27,18 +28,21 @@ export async function createService(
 ): Promise<Service> {
   const { interruptTtlMs, heartbeatMs } = settings;
   const clock = systemClock;
-  const kernel = connectKernel({ url: new URL(kernelAt.url), token: kernelAt.token });
+  const telemetry = await loadTelemetry();
+  const connected = connectKernel({ url: new URL(kernelAt.url), token: kernelAt.token });
   const files = threadFiles({
     folder,
     fallbackExpiry: () => interruptTtlMs === 0 ? null : clock.now() + interruptTtlMs,
   });
-  const store = watchStore(files, clock);
+  const store = watchStore(telemetry?.store(files) ?? files, clock);
+  const kernel = telemetry?.kernel(connected) ?? connected;
   const services: Services = {
     kernel,
     registry: createRegistry(store),
-    aftermath: createAftermath(kernel, clock, log),
+    aftermath: createAftermath(kernel, clock, log, telemetry),
     clock,
     log,
+    ...(telemetry && { telemetry }),
     runs: new Set(),
     interruptTtlMs,
     heartbeatMs,

@@ -65,10 +65,13 @@ export async function loadTelemetry(): Promise<Telemetry | undefined> {
   return isExported() ? createTelemetry(await import("@opentelemetry/api")) : undefined;
 }
 
-/** Asks Deno rather than the environment, which a program with narrow permissions may not read. */
+/** Whether Deno exports; an executable has it built in, whatever its environment says. */
 function isExported(): boolean {
+  const variable = { name: "env", variable: "OTEL_DENO" } as const;
+  const isReadable = !Deno.build.standalone && Deno.permissions.querySync(variable).state === "granted";
+  if (isReadable && Deno.env.get(variable.variable) !== "true") return false;
   try {
-    // Never ended, so never exported. Where nothing is exported, this throws.
+    // Never ended, so never exported. Where nothing is exported, this throws, after some milliseconds.
     Deno.telemetry.tracerProvider.getTracer("iac-code-agui").startSpan("probe");
     return true;
   } catch {
