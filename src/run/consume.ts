@@ -4,7 +4,7 @@ import { KernelFailure } from "../kernel/failure.ts";
 import type { Frame } from "../kernel/wire.ts";
 import { GATHER_MAX_MS, GATHER_QUIET_MS } from "../limits.ts";
 import { noteFirstEvent, type Outcome, perform, type RunContext } from "./context.ts";
-import { untilStopped } from "./control.ts";
+import { createStop, untilStopped } from "./control.ts";
 
 /** How a stream came to its end: with the run's own, or cut off, or with a refusal to begin. */
 export type Consumed = "ended" | "cut" | "retry";
@@ -16,18 +16,21 @@ export async function consume(
   first: readonly Frame[] = [],
 ): Promise<Consumed> {
   context.upstream = stream;
+  const stop = createStop(context.control.signal);
   let reading: Promise<Frame[] | undefined> | undefined;
   try {
     let outcome = await take(context, first);
     while (outcome === "on") {
       reading = read(stream);
-      const frames = await untilStopped(reading, context.control.signal);
+      const frames = await stop.unless(reading);
       reading = undefined;
       if (!frames) return "cut";
-      outcome = await take(context, frames);
+      const taken = take(context, frames);
+      outcome = typeof taken === "string" ? taken : await taken;
     }
     return outcome === "gather" ? await gather(context, stream) : outcome;
   } finally {
+    stop.forget();
     // A run that stops before it knows its task leaves the stream to somebody who finds out, and cancels it.
     const isUnknown = context.control.signal.aborted && context.mapper.taskId === null;
     if (isUnknown) leaveBehind(context, stream, reading);
@@ -46,31 +49,47 @@ function leaveBehind(
   void context.services.aftermath.cancelUnknown(left, context.thread.contextId);
 }
 
-/** Maps frames and hands their events on. What follows a question or an end in the same read is mapped with it. */
-export async function take(context: RunContext, frames: readonly Frame[]): Promise<Outcome> {
+/**
+ * Maps frames and hands their events on. What follows a question or an end in the same read is mapped with it. Gives a
+ * promise only when something has to be waited for, so that a delta costs none.
+ */
+export function take(context: RunContext, frames: readonly Frame[]): Outcome | Promise<Outcome> {
   let outcome: Outcome = "on";
-  for (const frame of frames) {
-    const effects = context.mapper.accept(frame);
-    const performed = perform(context, effects);
-    const came = typeof performed === "string" ? performed : await performed;
-    if (came !== "on") outcome = came;
-    if (came === "ended" || came === "retry") break;
+  for (const [at, frame] of frames.entries()) {
+    const performed = perform(context, context.mapper.accept(frame));
+    if (typeof performed !== "string") return takeRest(context, outcome, performed, frames.slice(at + 1));
+    if (performed !== "on") outcome = performed;
+    if (performed === "ended" || performed === "retry") break;
   }
+  return handOver(context, outcome);
+}
+
+async function takeRest(
+  context: RunContext,
+  before: Outcome,
+  performed: Promise<Outcome>,
+  rest: readonly Frame[],
+): Promise<Outcome> {
+  const came = await performed;
+  if (came === "ended" || came === "retry") return await handOver(context, came);
+  const outcome = came === "on" ? before : came;
+  const after = await take(context, rest);
+  return after === "on" ? outcome : after;
+}
+
+/** Sends what was written, and waits for a slow client, unless the run is to stop. */
+function handOver(context: RunContext, outcome: Outcome): Outcome | Promise<Outcome> {
+  const { sink, control } = context;
   noteFirstEvent(context);
   if (outcome === "ended") return outcome;
-  await handOver(context);
-  context.control.signal.throwIfAborted();
+  const flushed = sink.flush();
+  if (flushed) return untilStopped(flushed, control.signal).then(() => outcome);
+  control.signal.throwIfAborted();
   return outcome;
 }
 
-/** Waits for a slow client, unless the run is to stop. */
-async function handOver({ sink, control }: RunContext): Promise<void> {
-  const flushed = sink.flush();
-  if (flushed) await untilStopped(flushed, control.signal);
-}
-
 /** The frames of a read; undefined when the stream has ended or broken. */
-async function read(stream: KernelStream): Promise<Frame[] | undefined> {
+export async function read(stream: KernelStream): Promise<Frame[] | undefined> {
   try {
     return await stream.next();
   } catch (error) {
