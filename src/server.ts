@@ -5,7 +5,10 @@ import type { Services } from "./run/context.ts";
 
 export interface Server {
   readonly port: number;
-  /** Ends every run and stops; resolves within 10 s. */
+  /**
+   * Accepts nothing more, ends every run and cancels their tasks; resolves within 10 s. Only the connection of a client that
+   * reads nothing may be left then, which Deno offers no way to close.
+   */
   stop(): Promise<void>;
 }
 
@@ -16,16 +19,17 @@ export function serve(app: App, services: Services, { host, port }: { host: stri
   return {
     port: "port" in address ? address.port : port,
     async stop() {
+      services.stopping = true;
       const late = new AbortController();
       const ended = (async () => {
-        // Stops accepting at once; resolves when the last response is out.
+        // Resolves when the last response is out.
         const closed = server.shutdown();
         await Promise.all([...services.runs].map((run) => run.stop("shutdown")));
         await Promise.all([closed, services.aftermath.settled()]);
       })();
       await Promise.race([ended, services.clock.sleep(SHUTDOWN_MS, late.signal)]);
       late.abort();
-      services.kernel.close();
+      services.aftermath.close();
     },
   };
 }
