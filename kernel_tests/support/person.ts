@@ -166,10 +166,11 @@ function line(message: Message): string[] {
   }
 }
 
-/** JSON of an object with its keys in order: the kernel keeps none. */
+/** JSON with the keys of objects in order: the kernel keeps none. */
 function ordered(json: string): string {
-  const value: unknown = JSON.parse(json);
-  return isObject(value) ? JSON.stringify(value, Object.keys(value).sort()) : json;
+  const sort = (_: string, value: unknown): unknown =>
+    isObject(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1)) : value;
+  return JSON.stringify(JSON.parse(json), sort);
 }
 
 /** A user's words without the script for the model behind them. */

@@ -1,4 +1,5 @@
 /** What a task's own account means for a run whose stream was cut (docs/protocol.md, "A cut stream"). Pure. */
+import { integer, isObject, type JsonObject, text } from "../json.ts";
 import { type Frame, isFinal, requiredInputs } from "./wire.ts";
 
 export type NextStep =
@@ -20,4 +21,28 @@ export function nextStep(frame: Frame, applied: (inputId: string) => boolean): N
   if (inputs.some(({ inputId }) => inputId === undefined || !applied(inputId))) return "map";
   if (state !== "INPUT_REQUIRED") return "subscribe";
   return inputs.length > 0 ? "lags" : "map";
+}
+
+/** Whether frames begin later than with the pipeline event that follows on `sequence`, so that some are missing. */
+export function isGapBefore(frames: readonly Frame[], sequence: number): boolean {
+  const [first] = frames.flatMap(envelopes);
+  const at = integer(first?.sequence);
+  return at !== undefined && at > sequence + 1;
+}
+
+/** Events that the kernel keeps out of its journal until one of another kind comes, or 512 of them have come. */
+const DEFERRED = new Set(["text_delta", "thinking_delta"]);
+const DEFERRED_EVENTS = 512;
+
+/** Whether the kernel's journal holds by now all that came before these frames. */
+export function isJournaled(frames: readonly Frame[]): boolean {
+  const events = frames.flatMap(envelopes);
+  return events.length > DEFERRED_EVENTS || events.some(({ eventType }) => !DEFERRED.has(text(eventType) ?? ""));
+}
+
+function envelopes(frame: Frame): JsonObject[] {
+  if (frame.kind !== "status" && frame.kind !== "task") return [];
+  const { pipeline, pipelineBatch } = frame.status.iac;
+  const batch = isObject(pipelineBatch) && Array.isArray(pipelineBatch.events) ? pipelineBatch.events : [];
+  return [pipeline, ...batch].filter(isObject);
 }

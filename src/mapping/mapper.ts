@@ -314,8 +314,9 @@ export function createMapper(start: MapperStart): Mapper {
   function map(status: Status, history: readonly WireMessage[] | undefined): void {
     const { iac, state } = status;
     const ending = endingOf(state);
-    // What a task's snapshot repeats of its last update was mapped when it came, or is caught up with the pipeline's events.
-    if (!history) metadata(iac);
+    // What a task's snapshot repeats of its last update was mapped when it came; but a pipeline's last event may be news.
+    if (history) pipeline.acceptNext(iac);
+    else metadata(iac);
     if (ending?.ends !== "error") content(status, history);
     const asks = question(iac);
     if (asks === "broken") return fail("A2A_PROTOCOL_ERROR", undefined, { cancel: true });

@@ -29,6 +29,8 @@ const ENDS_PIPELINE = new Set(["pipeline_completed", "pipeline_failed"]);
 export interface Pipeline {
   /** Maps the envelopes of metadata.iac_code: one, or a batch. */
   accept(iac: JsonObject): void;
+  /** Maps the envelope that a task's own account repeats, when it is the very next one. */
+  acceptNext(iac: JsonObject): void;
   /** Maps envelopes that were missed. */
   replay(events: readonly JsonObject[]): void;
   /** The last sequence that was applied. */
@@ -149,6 +151,9 @@ export function createPipeline(start: PipelineStart, { spans, tools, usage, emit
       if (isObject(pipelineBatch) && Array.isArray(pipelineBatch.events)) {
         for (const envelope of pipelineBatch.events) if (isObject(envelope)) apply(envelope);
       }
+    },
+    acceptNext({ pipeline }) {
+      if (isObject(pipeline) && integer(pipeline.sequence) === sequence + 1) apply(pipeline);
     },
     replay: (events) => events.forEach(apply),
     get sequence() {

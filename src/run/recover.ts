@@ -1,12 +1,14 @@
 /** Picks a run up again whose stream was cut: the task works on in the kernel (docs/protocol.md, "A cut stream"). */
 import { RunFailure } from "../errors.ts";
+import type { KernelStream } from "../kernel/answer_body.ts";
 import type { PipelineState } from "../kernel/client.ts";
 import { KernelFailure } from "../kernel/failure.ts";
-import { nextStep } from "../kernel/recovery.ts";
+import { isGapBefore, isJournaled, nextStep } from "../kernel/recovery.ts";
 import type { Frame } from "../kernel/wire.ts";
 import { HISTORY_MESSAGES, LAG_MS, LAG_STEP_MS, RECOVERIES, RECOVERY_WAITS_MS } from "../limits.ts";
-import { announce, consume, take } from "./consume.ts";
+import { announce, consume, read, take } from "./consume.ts";
 import { countRetry, perform, type RunContext, runFields } from "./context.ts";
+import { untilStopped } from "./control.ts";
 
 /** Follows a task to its end through any number of cuts, up to a bound. Throws RunFailure when the kernel is gone. */
 export async function followThroughCuts(context: RunContext): Promise<void> {
@@ -57,11 +59,30 @@ async function subscribe(context: RunContext): Promise<"ended" | "cut"> {
     // A task that has ended meanwhile cannot be subscribed to: its account is asked for again.
     if (!first || first.some(({ kind }) => kind === "error")) return "cut";
     await catchUpPipeline(context);
-    const consumed = await consume(context, stream, first);
+    const consumed = await consume(context, stream, await withoutGap(context, stream, first));
     return consumed === "ended" ? "ended" : "cut";
   } finally {
     stream.close();
   }
+}
+
+/**
+ * The frames that a stream begins with, once everything before them is mapped: the text just before a subscription is not
+ * told by the kernel before its next event of another kind, so these wait for that.
+ */
+async function withoutGap(context: RunContext, stream: KernelStream, first: Frame[]): Promise<Frame[]> {
+  const { mapper, control } = context;
+  const held = [...first];
+  while (isGapBefore(held, mapper.sequence)) {
+    if (isJournaled(held)) {
+      await catchUpPipeline(context);
+      return held;
+    }
+    const frames = await untilStopped(read(stream), control.signal);
+    if (!frames) return held;
+    held.push(...frames);
+  }
+  return held;
 }
 
 /** GetTask; asked again for up to 2 s while it shows a question that was answered. */
