@@ -57,23 +57,40 @@ export function layOut(chart: Flowchart): Layout {
   };
 }
 
-/** Each node's layer: behind all that point to it; edges that close a circle do not count. */
+/** Each node's layer: behind all that lead to it. */
 function inLayers({ nodes, edges }: Flowchart): Node[][] {
+  const ahead = withoutCircles(nodes, edges);
   const layer = new Map<string, number>();
-  const visiting = new Set<string>();
   const depth = (id: string): number => {
     const known = layer.get(id);
     if (known !== undefined) return known;
-    visiting.add(id);
-    const sources = edges.filter(({ from, to }) => to === id && !visiting.has(from));
+    const sources = ahead.filter(({ to }) => to === id);
     const found = sources.reduce((most, { from }) => Math.max(most, depth(from) + 1), 0);
-    visiting.delete(id);
     layer.set(id, found);
     return found;
   };
   const layers: Node[][] = [];
   for (const node of nodes) (layers[depth(node.id)] ??= []).push(node);
   return order(Array.from(layers, (found) => found ?? []), edges);
+}
+
+/** The edges without those that lead back to where one came from, beginning at the nodes that are named first. */
+function withoutCircles(nodes: Flowchart["nodes"], edges: Flowchart["edges"]): Flowchart["edges"] {
+  const done = new Set<string>();
+  const path = new Set<string>();
+  const back = new Set<Flowchart["edges"][number]>();
+  const walk = (id: string): void => {
+    if (done.has(id)) return;
+    path.add(id);
+    for (const edge of edges.filter(({ from }) => from === id)) {
+      if (path.has(edge.to)) back.add(edge);
+      else walk(edge.to);
+    }
+    path.delete(id);
+    done.add(id);
+  };
+  for (const { id } of nodes) walk(id);
+  return edges.filter((edge) => !back.has(edge));
 }
 
 /** Orders each layer by subgraph, and in it by where its sources stand, so that few edges cross. */
