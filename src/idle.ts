@@ -1,6 +1,5 @@
 /** When a service has nothing to do: no run, nothing to clean up, no interrupt that may still be answered. */
 import { IDLE_STEP_MS } from "./limits.ts";
-import type { Services } from "./run/context.ts";
 import type { Clock } from "./clock.ts";
 import type { ThreadStore } from "./thread/registry.ts";
 import { isExpired, type PendingInput, type Thread } from "./thread/thread.ts";
@@ -46,9 +45,16 @@ export function watchStore(store: ThreadStore, clock: Clock): WatchedStore {
   };
 }
 
+/** What keeps a service busy. */
+export interface Work {
+  readonly runs: { readonly size: number };
+  readonly aftermath: { readonly size: number };
+  readonly clock: Clock;
+}
+
 /** Resolves with true when there was nothing to do for `idleMs`, with false when the signal aborts before. */
 export async function untilIdle(
-  { runs, aftermath, clock }: Pick<Services, "runs" | "aftermath" | "clock">,
+  { runs, aftermath, clock }: Work,
   store: WatchedStore,
   idleMs: number,
   signal: AbortSignal,
