@@ -71,6 +71,7 @@ export const OPTIONS = [
   { name: "allow-remote-a2a", kind: "switch", fallback: false, help: "accept a kernel that is not on this machine" },
   { name: "kernel-command", kind: "command", fallback: "iac-code", help: "how to start a kernel" },
   { name: "kernel-port", kind: "port", fallback: 0, help: "port of a kernel that is started; 0 takes a free one" },
+  { name: "console", kind: "switch", fallback: false, help: "serve a page at /console to talk to the agent" },
   { name: "demo", kind: "switch", fallback: false, help: "run on the embedded demo kernel, without iac-code" },
   { name: "log-format", kind: "format", fallback: "text", help: "text or json" },
   { name: "log-stdout", kind: "switch", fallback: false, help: "log to standard output instead of standard error" },

@@ -19,6 +19,8 @@ export interface Settings {
   readonly hosts: readonly string[];
   readonly origins: readonly string[];
   readonly roots: readonly string[];
+  /** Whether the page at /console is served. */
+  readonly console: boolean;
   readonly demo: boolean;
   /** The command that starts a kernel, and its first arguments. */
   readonly kernelCommand: readonly string[];
@@ -59,6 +61,7 @@ export function toSettings(values: Values, around: Surroundings): { settings: Se
     hosts: list("allow-host"),
     origins: list("allow-origin"),
     roots,
+    console: get("console") === true,
     demo,
     kernelCommand: list("kernel-command"),
     kernelPort: get("kernel-port") as number,
