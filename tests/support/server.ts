@@ -7,6 +7,7 @@ import { serve } from "../../src/server.ts";
 import { createService, type Edges } from "../../src/service.ts";
 import { makeStateDirectory } from "../../src/store/thread_files.ts";
 import { readEvents, type RunReader } from "./run_reader.ts";
+import { type StrictThread, strictThread } from "./strict_stream.ts";
 
 export interface ServerOptions {
   readonly heartbeatMs?: number;
@@ -14,6 +15,8 @@ export interface ServerOptions {
   readonly edges?: Edges;
   /** A directory that outlives this server; by default one that goes with it. */
   readonly stateDir?: string;
+  /** A workspace that outlives this server. */
+  readonly cwd?: string;
   readonly log?: Log;
 }
 
@@ -49,8 +52,8 @@ export interface TestServer extends AsyncDisposable {
 export async function startServer(kernelUrl: string, options: ServerOptions = {}): Promise<TestServer> {
   const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "agui-" }));
   const stateDir = options.stateDir ?? `${root}/state`;
-  const cwd = `${root}/work`;
-  await Deno.mkdir(cwd);
+  const cwd = options.cwd ?? `${root}/work`;
+  await Deno.mkdir(cwd, { recursive: true });
   const threads = await makeStateDirectory(stateDir);
   const complaints: string[] = [];
   const log = options.log ?? complaintLog(complaints);
@@ -74,6 +77,12 @@ export async function startServer(kernelUrl: string, options: ServerOptions = {}
   });
   const post: TestServer["post"] = (body, headers = {}) =>
     fetch(base, { method: "POST", body, headers: { "content-type": "application/json", ...headers } });
+  const checks = new Map<string, StrictThread>();
+  function strictOf(threadId: string): StrictThread {
+    const strict = checks.get(threadId) ?? strictThread();
+    checks.set(threadId, strict);
+    return strict;
+  }
   const stop = (): Promise<void> => stopping ??= server.stop().then(() => services.kernel.close());
 
   return {
@@ -84,7 +93,8 @@ export async function startServer(kernelUrl: string, options: ServerOptions = {}
     complaints,
     input,
     post,
-    run: async (threadId, runId, more) => readEvents(await post(JSON.stringify(input(threadId, runId, more)))),
+    run: async (threadId, runId, more) =>
+      readEvents(await post(JSON.stringify(input(threadId, runId, more))), strictOf(threadId)),
     cancel: (executionId, body) =>
       fetch(`${base}/extensions/iac-code/v1/executions/${executionId}/cancel`, {
         method: "POST",
