@@ -98,7 +98,7 @@ export const KERNEL_STOP_MS = 5_000;
 export const KERNEL_LAST_WORDS_MS = 500;
 export const KERNEL_LOG_LINE_CHARS = 2_000;
 /** What `doctor` asks has to answer within this. */
-export const DOCTOR_MS = 10_000;
+export const DOCTOR_MS = 5_000;
 /** Clocks that differ by more than this make interrupts expire too early or too late. */
 export const CLOCK_SKEW_MS = 5_000;
 /** How often an idle service looks whether it still is. */
