@@ -1,11 +1,12 @@
 /** Builds the service from its settings: edges, then the app over them. */
 import { type App, createApp } from "./app.ts";
 import { systemClock } from "./clock.ts";
-import { isLoopbackHost, type Settings } from "./config/settings.ts";
+import type { Settings } from "./config/settings.ts";
 import { watchStore, type WatchedStore } from "./idle.ts";
 import { createAftermath } from "./kernel/aftermath.ts";
 import { connectKernel } from "./kernel/client.ts";
 import type { Log } from "./log.ts";
+import { isLoopback } from "./loopback.ts";
 import { resolveRoots } from "./request/workspace.ts";
 import type { Services } from "./run/context.ts";
 import { loadTelemetry } from "./telemetry.ts";
@@ -48,7 +49,7 @@ export async function createService(
     heartbeatMs,
   };
   const access = {
-    loopback: isLoopbackHost(settings.host),
+    loopback: isLoopback(settings.host),
     token: settings.authToken,
     hosts: settings.hosts,
     origins: settings.origins,

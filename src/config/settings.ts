@@ -1,5 +1,5 @@
 /** Resolved options → what the program is built from, or the mistakes that only show when they meet. Pure. */
-import { isLoopbackName } from "../request/gates.ts";
+import { isLoopback } from "../loopback.ts";
 import type { OptionName } from "./options.ts";
 import type { Surroundings } from "./surroundings.ts";
 import type { Values } from "./values.ts";
@@ -80,7 +80,7 @@ function clashes(values: Values): string[] {
   const isOpen = get("auth-token") === undefined;
   const rows: [boolean, string][] = [
     [
-      !isLoopbackHost(host) && isOpen,
+      !isLoopback(host) && isOpen,
       `--host ${host} can be reached from other machines: set IAC_CODE_AGUI_AUTH_TOKEN, or listen on 127.0.0.1.`,
     ],
     [
@@ -88,17 +88,12 @@ function clashes(values: Values): string[] {
       "--allow-origin * lets every web page in: set IAC_CODE_AGUI_AUTH_TOKEN, or name the origins.",
     ],
     [
-      url !== undefined && get("allow-remote-a2a") !== true && !isLoopbackHost(new URL(url).hostname),
+      url !== undefined && get("allow-remote-a2a") !== true && !isLoopback(new URL(url).hostname),
       "--a2a-url must be on this machine, since requests carry cloud keys. --allow-remote-a2a accepts another one.",
     ],
     [url !== undefined && get("demo") === true, "--demo and --a2a-url exclude each other."],
   ];
   return rows.filter(([holds]) => holds).map(([, mistake]) => mistake);
-}
-
-/** Whether a host means this machine only; brackets of an IPv6 address are forgiven. */
-export function isLoopbackHost(host: string): boolean {
-  return isLoopbackName(host.replace(/^\[|\]$/g, "").toLowerCase());
 }
 
 /** `<config-dir>/agui` of iac-code; undefined without a home. A demo kernel forgets its tasks, so it has a place apart. */

@@ -6,7 +6,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import { isObject, type JsonObject } from "../json.ts";
 import { KERNEL_CALL_MS, KERNEL_POOL_IDLE_MS } from "../limits.ts";
 import { type LinkedAbort, linkedAbort } from "../linked_abort.ts";
-import { isLoopbackName } from "../request/gates.ts";
+import { isLoopback } from "../loopback.ts";
 import { frameStream, type KernelStream, readText, singleFrame } from "./answer_body.ts";
 import { KernelFailure, toFailure } from "./failure.ts";
 import { type Frame, parseFrame } from "./wire.ts";
@@ -160,7 +160,7 @@ export function httpClient(url: URL): Deno.HttpClient {
   // The kernel's server closes a connection that was idle for 5 s; one of ours must not be in use at that moment.
   const poolIdleTimeout = KERNEL_POOL_IDLE_MS;
   const hostname = url.hostname.replace(/^\[|\]$/g, "");
-  if (!isLoopbackName(hostname) || url.protocol !== "http:") return Deno.createHttpClient({ poolIdleTimeout });
+  if (!isLoopback(hostname) || url.protocol !== "http:") return Deno.createHttpClient({ poolIdleTimeout });
   const port = Number(url.port || 80);
   return Deno.createHttpClient({ poolIdleTimeout, proxy: { transport: "tcp", hostname, port } });
 }

@@ -4,6 +4,7 @@
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { type Refusal, refusal } from "../errors.ts";
+import { isLoopback } from "../loopback.ts";
 
 /** Who may reach the server (docs/security.md). */
 export interface Access {
@@ -99,18 +100,13 @@ function hostAllowed({ headers, url }: Head, access: Access): boolean {
   const host = (headers.get("host") ?? url.host).trim().toLowerCase();
   const name = hostName(host);
   if (access.hosts.some((allowed) => [host, name].includes(allowed.toLowerCase()))) return true;
-  return isLoopbackName(name);
+  return isLoopback(name);
 }
 
 /** A Host header's name without its port and brackets. */
 function hostName(host: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d*)?$/.exec(host);
   return bracketed?.[1] ?? host.replace(/:\d*$/, "");
-}
-
-/** Whether a host name or address can only mean this machine. */
-export function isLoopbackName(name: string): boolean {
-  return name === "localhost" || name === "::1" || /^127(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3}$/.test(name);
 }
 
 function originAllowed(head: Head, access: Access): boolean {
