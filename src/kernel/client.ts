@@ -9,12 +9,7 @@ import { type LinkedAbort, linkedAbort } from "../linked_abort.ts";
 import { isLoopback } from "../loopback.ts";
 import { frameStream, type KernelStream, readText, singleFrame } from "./answer_body.ts";
 import { KernelFailure, toFailure } from "./failure.ts";
-import { type Frame, parseFrame } from "./wire.ts";
-
-export interface PipelineState {
-  readonly snapshot: JsonObject | undefined;
-  readonly events: readonly JsonObject[];
-}
+import { type Frame, parseFrame, type PipelineState } from "./wire.ts";
 
 export interface Kernel {
   /** Opens a stream; resolves with the response's head. A JSON answer is a stream of one frame. */

@@ -4,6 +4,12 @@
  */
 import { isObject, type JsonObject, text } from "../json.ts";
 
+/** What `/iac-code/pipeline/state` tells: the pipeline as it is now, and the events after a sequence. */
+export interface PipelineState {
+  readonly snapshot: JsonObject | undefined;
+  readonly events: readonly JsonObject[];
+}
+
 export type TaskState =
   | "SUBMITTED"
   | "WORKING"

@@ -1,45 +1,13 @@
 /** The kernel's question → AG-UI interrupt, and an answer → what the kernel gets (docs/protocol.md, "Interrupts"). Pure. */
 import { isObject, type Json, type JsonObject, text } from "../json.ts";
 import { type Language, sentence } from "../language/messages.ts";
+import { project } from "../thread/projection.ts";
 import type { PendingInput } from "../thread/thread.ts";
 import type { Interrupt } from "./event.ts";
-
-/** What is kept and announced of a question; anything else of it stays with the kernel. */
-const FIELDS = [
-  "schemaVersion",
-  "kind",
-  "required",
-  "inputId",
-  "requestTaskId",
-  "contextId",
-  "prompt",
-  "title",
-  "purpose",
-  "effect",
-  "target",
-  "isReadOnly",
-  "safeSummary",
-  "options",
-  "toolName",
-  "toolUseId",
-  "language",
-  "allowFreeText",
-  "freeTextPrompt",
-  "deploymentSummary",
-  "scope",
-  "subPipelineId",
-  "operation",
-  "displayParameters",
-] as const;
 
 interface Option {
   readonly id: string;
   readonly label: string;
-}
-
-/** The projection of a question that may be stored and shown. */
-export function project(value: JsonObject): JsonObject {
-  return Object.fromEntries(FIELDS.flatMap((field) => value[field] === undefined ? [] : [[field, value[field]]]));
 }
 
 /** Whether a question asks for leave to run a tool. */

@@ -5,13 +5,12 @@
 import { createHash } from "node:crypto";
 import type { RunErrorCode } from "../errors.ts";
 import { isObject, type JsonObject, text } from "../json.ts";
-import type { PipelineState } from "../kernel/client.ts";
-import { type Frame, requiredInputs, type Status, type WireMessage } from "../kernel/wire.ts";
+import { type Frame, type PipelineState, requiredInputs, type Status, type WireMessage } from "../kernel/wire.ts";
+import { project } from "../thread/projection.ts";
 import type { PendingInput, Position, ThreadChange } from "../thread/thread.ts";
 import type { Effect } from "./effect.ts";
 import { endingOf, isRefusal } from "./ending.ts";
 import type { Interrupt, RunEvent } from "./event.ts";
-import { project } from "./interrupt.ts";
 import { createPipeline, rawThinking, stepName } from "./pipeline.ts";
 import { createSpans } from "./spans.ts";
 import { createTally, repeatedLength } from "./tally.ts";

@@ -1,10 +1,9 @@
 /** Picks a run up again whose stream was cut: the task works on in the kernel (docs/protocol.md, "A cut stream"). */
 import { RunFailure } from "../errors.ts";
 import type { KernelStream } from "../kernel/answer_body.ts";
-import type { PipelineState } from "../kernel/client.ts";
 import { KernelFailure } from "../kernel/failure.ts";
 import { isGapBefore, isJournaled, nextStep } from "../kernel/recovery.ts";
-import type { Frame } from "../kernel/wire.ts";
+import type { Frame, PipelineState } from "../kernel/wire.ts";
 import { HISTORY_MESSAGES, LAG_MS, LAG_STEP_MS, RECOVERIES, RECOVERY_WAITS_MS } from "../limits.ts";
 import { announce, consume, read, take } from "./consume.ts";
 import { countRetry, perform, type RunContext, runFields } from "./context.ts";

@@ -4,7 +4,7 @@
  */
 import { z } from "zod/mini";
 import { isObject, type Json, type JsonObject } from "../json.ts";
-import { project } from "../mapping/interrupt.ts";
+import { project } from "../thread/projection.ts";
 import type { PendingInput, Thread } from "../thread/thread.ts";
 import { CorruptThread } from "./corrupt_thread.ts";
 
