@@ -63,6 +63,8 @@ export function createEventStream(
     if (waiting === "") {
       waiting = HEARTBEAT;
       deliver();
+      // Handing over is how it may turn out that the client has left.
+      if (over !== "no") return;
     }
     lastEvent = performance.now();
     heartbeat = schedule(heartbeatMs);
@@ -109,8 +111,9 @@ export function createEventStream(
     clearTimeout(heartbeat);
     clearTimeout(stalled);
     room?.resolve();
-    // A client that merely stalls still holds the connection; one that left has closed the stream already.
-    controller.error(new Error("the client is gone"));
+    // A client that merely stalls still holds the connection; one that left has closed the stream already. Deno writes what
+    // is given here to standard error: a sentence, not a stack.
+    controller.error("a client that took nothing was cut off");
     if (before === "no") onGone();
   }
 

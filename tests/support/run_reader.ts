@@ -1,7 +1,7 @@
 /** Reads a run's event stream as a client does: event by event, and the comments between them. */
 import assert from "node:assert/strict";
 import { isObject, type JsonObject } from "../../src/json.ts";
-import { strictThread } from "./strict_stream.ts";
+import { type StrictThread, strictThread } from "./strict_stream.ts";
 
 export interface RunReader {
   readonly response: Response;
@@ -21,8 +21,8 @@ export interface RunReader {
   leave(): Promise<void>;
 }
 
-/** Reads the stream of a response; fails when it is none. */
-export async function readEvents(response: Response): Promise<RunReader> {
+/** Reads the stream of a response; fails when it is none. Runs of one thread share its check. */
+export async function readEvents(response: Response, strict: StrictThread = strictThread()): Promise<RunReader> {
   if (response.headers.get("content-type") !== "text/event-stream") {
     assert.fail(`not a stream: ${response.status} ${await response.text()}`);
   }
@@ -65,7 +65,7 @@ export async function readEvents(response: Response): Promise<RunReader> {
     },
     async last() {
       while (await more());
-      strictThread().check(events);
+      strict.check(events);
       return events.at(-1) ?? assert.fail("an empty stream");
     },
     text: () => events.filter(({ type }) => type === "TEXT_MESSAGE_CONTENT").map(({ delta }) => delta).join(""),
