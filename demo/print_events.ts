@@ -120,6 +120,5 @@ function shorten(text: string): string {
 
 /** A text without the characters that would steer a terminal. */
 function clean(text: string): string {
-  // deno-lint-ignore no-control-regex
-  return text.replaceAll(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, " ");
+  return text.replaceAll(/[^\P{Cc}\n]/gu, " ");
 }
