@@ -4,7 +4,7 @@
  */
 import "./no_eval.ts";
 import { type AgentSubscriber, HttpAgent } from "@ag-ui/client";
-import type { Event, Interrupt, ResumeEntry } from "@ag-ui/core";
+import type { Event, Interrupt, Message, ResumeEntry } from "@ag-ui/core";
 import { isObject, type Json, text } from "../src/json.ts";
 import { createEventLog, type EventLog } from "./state/event_log.ts";
 import { type Fields, iacCodeProps, maskRequest, type Secrets } from "./state/fields.ts";
@@ -164,7 +164,7 @@ export function createSession(threadId: string, { serviceUrl, settings, changed 
       if (refusal) refuse(refusal);
     },
     async cancel() {
-      const { executionId } = view;
+      const { executionId, phase } = view;
       if (executionId === undefined) {
         hasLeft = true;
         return agent.abortRun();
@@ -176,10 +176,10 @@ export function createSession(threadId: string, { serviceUrl, settings, changed 
         const response = await sendLogged(new URL(path, new URL(serviceUrl, location.href)).href, init);
         const answer = await response.json() as Json;
         log.addAnswer(`HTTP ${response.status}`, answer, now());
-        // A run that is under way ends by its own RUN_ERROR.
         const refusal = response.ok ? undefined : refusalOf({ status: response.status, payload: answer });
         if (refusal) show(addError(view, refusal.code, refusal.message));
-        else if (view.phase === "idle") show(fail({ ...view, interrupts: [] }, "CANCELLED", "", undefined));
+        // A run that was under way ends by its own RUN_ERROR.
+        else if (phase === "idle") show(fail({ ...view, interrupts: [] }, "CANCELLED", "", undefined));
         else changed(session);
       } catch (error) {
         show(addError(view, "UNREACHABLE", String(error)));
@@ -197,7 +197,10 @@ export function createSession(threadId: string, { serviceUrl, settings, changed 
       if (last?.type !== "RUN_ERROR") return show(fail(view, "STREAM_CUT", "", undefined));
       if (last.code !== "RESUME_PAYLOAD_INVALID") return show(reduce(view, last));
       // It is still open. To a message in place of an answer, the service says what waits.
-      const refusal = await run((event) => show(reduce(view, event)));
+      const question: Message = { id: crypto.randomUUID(), role: "user", content: "?" };
+      agent.addMessage(question);
+      const refusal = await converse();
+      agent.messages = agent.messages.filter(({ id }) => id !== question.id);
       if (refusal) refuse(refusal);
     },
   };

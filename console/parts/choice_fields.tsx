@@ -1,16 +1,18 @@
 /** The inputs of a choice that wants more than to be picked. */
 import type { VNode } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Choice, Entered, Field } from "../state/interrupt_form.ts";
 
 interface ChoiceFieldsProps {
+  /** Begins the ids of the inputs. */
+  id: string;
   choice: Choice;
   entered: Entered;
   onEnter: (entered: Entered) => void;
 }
 
 /** The inputs; the first of them gets the focus. */
-export function ChoiceFields({ choice, entered, onEnter }: ChoiceFieldsProps): VNode {
+export function ChoiceFields({ id, choice, entered, onEnter }: ChoiceFieldsProps): VNode {
   const container = useRef<HTMLDivElement>(null);
   useEffect(() => container.current?.querySelector<HTMLElement>("input, textarea, select")?.focus(), []);
   return (
@@ -18,6 +20,7 @@ export function ChoiceFields({ choice, entered, onEnter }: ChoiceFieldsProps): V
       {choice.fields.map((field) => (
         <FieldInput
           key={field.name}
+          id={`${id} ${field.name}`}
           field={field}
           value={entered[field.name] ?? ""}
           onValue={(value) => onEnter({ ...entered, [field.name]: value })}
@@ -28,13 +31,13 @@ export function ChoiceFields({ choice, entered, onEnter }: ChoiceFieldsProps): V
 }
 
 interface FieldInputProps {
+  id: string;
   field: Field;
   value: string;
   onValue: (value: string) => void;
 }
 
-function FieldInput({ field, value, onValue }: FieldInputProps): VNode {
-  const id = useId();
+function FieldInput({ id, field, value, onValue }: FieldInputProps): VNode {
   const { as, label, required, choices } = field;
   const input = (event: { currentTarget: { value: string } }): void => onValue(event.currentTarget.value);
   switch (as) {

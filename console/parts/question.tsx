@@ -96,6 +96,7 @@ export function Choices({ form: { interrupt, choices }, picked, onPick }: Choice
           />
           {picked?.choice?.id === choice.id && choice.fields.length > 0 && (
             <ChoiceFields
+              id={group}
               choice={choice}
               entered={picked.entered}
               onEnter={(entered) => onPick(choice, entered)}

@@ -1,6 +1,5 @@
 /** The fields for what is sent with every message. Secrets are password fields, and are kept in memory only. */
 import type { ComponentChildren, VNode } from "preact";
-import { useId } from "preact/hooks";
 import { type Fields, LANGUAGES, type Secrets } from "../state/fields.ts";
 import type { WordKey } from "../state/words_en.ts";
 import { useWords } from "./words.tsx";
@@ -33,6 +32,7 @@ export function Settings({ fields, secrets, wantsToken, onFields, onSecrets }: S
     placeholder = "",
   ): VNode => (
     <TextField
+      name={name}
       label={say(label)}
       value={fields[name]}
       placeholder={placeholder}
@@ -44,12 +44,19 @@ export function Settings({ fields, secrets, wantsToken, onFields, onSecrets }: S
       <h2 id="settings-title">{say("settings")}</h2>
       {wantsToken && (
         <>
-          <TextField label={say("token")} secret value={secrets.token} onValue={(token) => onSecrets({ token })} />
+          <TextField
+            name="token"
+            label={say("token")}
+            secret
+            value={secrets.token}
+            onValue={(token) => onSecrets({ token })}
+          />
           <p class="meta">{say("tokenAbout")}</p>
         </>
       )}
       {text("cwd", "cwd", "/")}
       <SelectField
+        name="language"
         label={say("language")}
         value={fields.language}
         onValue={(language) => onFields({ language: language as Fields["language"] })}
@@ -57,6 +64,7 @@ export function Settings({ fields, secrets, wantsToken, onFields, onSecrets }: S
         {LANGUAGES.map((tag) => <option key={tag} value={tag}>{LANGUAGE_NAMES[tag]}</option>)}
       </SelectField>
       <SelectField
+        name="runMode"
         label={say("runMode")}
         value={fields.runMode}
         onValue={(runMode) => onFields({ runMode: runMode as Fields["runMode"] })}
@@ -68,6 +76,7 @@ export function Settings({ fields, secrets, wantsToken, onFields, onSecrets }: S
         <>
           {text("pipelineName", "pipelineName", "selling")}
           <SelectField
+            name="candidatePresentation"
             label={say("candidatePresentation")}
             value={fields.candidatePresentation}
             onValue={(value) => onFields({ candidatePresentation: value as Fields["candidatePresentation"] })}
@@ -108,6 +117,7 @@ function Keys({ secrets, onSecrets }: Pick<SettingsProps, "secrets" | "onSecrets
       {KEYS.map((name) => (
         <TextField
           key={name}
+          name={name}
           label={say(name)}
           secret={name !== "regionId"}
           value={secrets[name]}
@@ -119,6 +129,7 @@ function Keys({ secrets, onSecrets }: Pick<SettingsProps, "secrets" | "onSecrets
 }
 
 interface TextFieldProps {
+  name: string;
   label: string;
   value: string;
   onValue: (value: string) => void;
@@ -127,9 +138,9 @@ interface TextFieldProps {
 }
 
 function TextField(
-  { label, value, onValue, placeholder = "", secret = false }: TextFieldProps,
+  { name, label, value, onValue, placeholder = "", secret = false }: TextFieldProps,
 ): VNode {
-  const id = useId();
+  const id = `setting-${name}`;
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -148,14 +159,15 @@ function TextField(
 }
 
 interface SelectFieldProps {
+  name: string;
   label: string;
   value: string;
   onValue: (value: string) => void;
   children: ComponentChildren;
 }
 
-function SelectField({ label, value, onValue, children }: SelectFieldProps): VNode {
-  const id = useId();
+function SelectField({ name, label, value, onValue, children }: SelectFieldProps): VNode {
+  const id = `setting-${name}`;
   return (
     <div class="field">
       <label for={id}>{label}</label>
