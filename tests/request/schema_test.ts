@@ -2,43 +2,9 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { JsonObject } from "../../src/json.ts";
 import { sentence } from "../../src/language/messages.ts";
-import { ID_CHARS, INVOCATION_CHARS, TEXT_FIELD_CHARS } from "../../src/limits.ts";
-import { validateCancel, type Validated, validateRun } from "../../src/request/schema.ts";
-
-const IAC: JsonObject = { schemaVersion: 1, rosInvocationId: "invocation-1", cwd: "/work" };
-
-/** A new run's body, with members replaced; `undefined` takes one away. */
-function body(change: Record<string, unknown> = {}, iac: Record<string, unknown> = {}): JsonObject {
-  const whole = {
-    threadId: "thread-1",
-    runId: "run-1",
-    state: {},
-    messages: [{ id: "message-1", role: "user", content: "Create a VPC" }],
-    tools: [],
-    context: [],
-    forwardedProps: { iacCode: { ...IAC, ...iac } },
-    ...change,
-  };
-  return parsed(JSON.stringify(whole));
-}
-
-function parsed(text: string): JsonObject {
-  return JSON.parse(text);
-}
-
-/** The sentence of a refusal with the field it names; undefined when the body is taken. */
-function problem(validated: Validated<unknown>): string | undefined {
-  if (!("refusal" in validated)) return undefined;
-  const { code, message, params, details } = validated.refusal;
-  assert.equal(code, "INVALID_INPUT");
-  assert.equal(details, undefined);
-  assert.ok(message);
-  return `${message} ${params?.field}`;
-}
-
-const runProblem = (change: Record<string, unknown>, iac?: Record<string, unknown>) =>
-  problem(validateRun(body(change, iac)));
-const iacProblem = (iac: Record<string, unknown>) => runProblem({}, iac);
+import { ID_CHARS, INVOCATION_CHARS } from "../../src/limits.ts";
+import { validateCancel, validateRun } from "../../src/request/schema.ts";
+import { body, IAC, iacProblem, parsed, problem, runProblem } from "../support/run_bodies.ts";
 
 Deno.test("the reference's minimal run is taken, with only what it says", () => {
   assert.deepEqual(validateRun(body()), {
@@ -49,55 +15,6 @@ Deno.test("the reference's minimal run is taken, with only what it says", () => 
       message: { id: "message-1", parts: [{ kind: "text", text: "Create a VPC" }] },
     },
   });
-});
-
-Deno.test("every field of iacCode comes through as it was given", () => {
-  const all = {
-    rosInvocationId: "invocation-1",
-    cwd: "/work",
-    model: "qwen",
-    llmApiKey: "key",
-    llmHeaders: { "x-route": "a", authorization: "b ü" },
-    thinking: { enabled: true, effort: "high", budget: 1000 },
-    userId: "u",
-    channel: "c",
-    preferredLanguage: "zh-CN",
-    candidatePresentation: "rich",
-    runMode: "pipeline",
-    pipelineName: "selling",
-    cleanupOnly: true,
-    activeGuidance: true,
-    alibabaCloud: { accessKeyId: "i", accessKeySecret: "s", securityToken: "t", regionId: "r" },
-  };
-  const valid = validateRun(body({ parentRunId: "run-0" }, all));
-  assert.ok("request" in valid);
-  assert.deepEqual(valid.request.iacCode, all);
-  assert.equal(valid.request.parentRunId, "run-0");
-});
-
-Deno.test("null is absent where a field is optional, and only there", () => {
-  const optional = [
-    "model",
-    "llmApiKey",
-    "llmHeaders",
-    "thinking",
-    "userId",
-    "channel",
-    "preferredLanguage",
-    "candidatePresentation",
-    "runMode",
-    "pipelineName",
-    "alibabaCloud",
-  ];
-  const nulls = Object.fromEntries(optional.map((name) => [name, null]));
-  assert.deepEqual(validateRun(body({ parentRunId: null, resume: null }, nulls)), validateRun(body()));
-  const inner = { thinking: { effort: null, budget: null }, alibabaCloud: { regionId: null } };
-  const valid = validateRun(body({}, inner));
-  assert.ok("request" in valid);
-  assert.deepEqual([valid.request.iacCode.thinking, valid.request.iacCode.alibabaCloud], [{ enabled: false }, {}]);
-  for (const name of ["schemaVersion", "rosInvocationId", "cwd", "cleanupOnly", "activeGuidance"]) {
-    assert.ok(iacProblem({ [name]: null }), name);
-  }
 });
 
 Deno.test("state may be anything, but must be there", () => {
@@ -157,102 +74,12 @@ Deno.test("names that objects are born with are harmless as ids", () => {
   }
 });
 
-Deno.test("unknown fields are refused in forwardedProps, iacCode, thinking and alibabaCloud, whatever their name", () => {
-  const iac = { ...IAC, thinking: { enabled: true }, alibabaCloud: { regionId: "r" } };
-  const places: [path: string, object: JsonObject][] = [
-    ["forwardedProps", { iacCode: iac }],
-    ["forwardedProps.iacCode", iac],
-    ["forwardedProps.iacCode.thinking", iac.thinking],
-    ["forwardedProps.iacCode.alibabaCloud", iac.alibabaCloud],
-  ];
-  const whole = JSON.stringify(body({}, iac));
-  for (const [path, object] of places) {
-    const inside = JSON.stringify(object);
-    assert.equal(whole.split(inside).length, 2, path);
-    for (const name of ["extra", "__proto__", "constructor", "toString", "hasOwnProperty", "cwd ", ""]) {
-      // As text: an own member __proto__ cannot be written as a literal.
-      const grown = whole.replace(inside, `${inside.slice(0, -1)},${JSON.stringify(name)}:{"a":1}}`);
-      assert.equal(problem(validateRun(parsed(grown))), `fieldUnknown ${path}.${name}`);
-    }
-  }
-});
-
 Deno.test("unknown fields of the standard envelope are taken: AG-UI grows", () => {
   const grown = parsed(`${JSON.stringify(body()).slice(0, -1)},"future":{"x":1},"__proto__":{"y":2}}`);
   assert.deepEqual(validateRun(grown), validateRun(body()));
   const resume = [{ interruptId: "i", status: "resolved", payload: 1, future: true }];
   assert.equal(runProblem({ resume }), undefined);
   assert.equal(runProblem({ messages: [{ id: "m", role: "user", content: "x", future: 1 }] }), undefined);
-});
-
-Deno.test("a missing or mistyped field of iacCode is named", () => {
-  const at = (name: string) => `forwardedProps.iacCode.${name}`;
-  for (const name of ["schemaVersion", "rosInvocationId", "cwd"]) {
-    assert.equal(iacProblem({ [name]: undefined }), `fieldRequired ${at(name)}`);
-  }
-  const table: [field: string, value: unknown, expected: string][] = [
-    ["schemaVersion", 2, "fieldAllowed"],
-    ["schemaVersion", "1", "fieldAllowed"],
-    ["rosInvocationId", 5, "fieldType"],
-    ["cwd", [], "fieldType"],
-    ["model", 5, "fieldType"],
-    ["llmHeaders", [], "fieldType"],
-    ["llmHeaders", "x", "fieldType"],
-    ["thinking", true, "fieldType"],
-    ["candidatePresentation", "poor", "fieldAllowed"],
-    ["runMode", "Normal", "fieldAllowed"],
-    ["cleanupOnly", "true", "fieldType"],
-    ["activeGuidance", 1, "fieldType"],
-    ["alibabaCloud", "x", "fieldType"],
-  ];
-  for (const [field, value, expected] of table) {
-    assert.equal(iacProblem({ [field]: value }), `${expected} ${at(field)}`, JSON.stringify(value));
-  }
-  assert.equal(iacProblem({ thinking: { enabled: "yes" } }), `fieldType ${at("thinking.enabled")}`);
-  assert.equal(iacProblem({ thinking: { effort: 1 } }), `fieldType ${at("thinking.effort")}`);
-  assert.equal(iacProblem({ alibabaCloud: { accessKeyId: 1 } }), `fieldType ${at("alibabaCloud.accessKeyId")}`);
-});
-
-Deno.test("a thinking budget is a positive integer, however it is written", () => {
-  const budget = (text: string) => {
-    const source = JSON.stringify(body({}, { thinking: { budget: 1 } })).replace('"budget":1', `"budget":${text}`);
-    return problem(validateRun(parsed(source)));
-  };
-  for (const text of ["1", "4096", "1.0", "2e3", String(Number.MAX_SAFE_INTEGER)]) {
-    assert.equal(budget(text), undefined, text);
-  }
-  for (const text of ["0", "-1", "1.5", "1e400", "9007199254740993", '"1"', "true", "[]"]) {
-    assert.ok(budget(text)?.endsWith("forwardedProps.iacCode.thinking.budget"), text);
-  }
-});
-
-Deno.test("texts of iacCode have at most 16 KiB characters and no half surrogate pairs", () => {
-  const long = "x".repeat(TEXT_FIELD_CHARS);
-  const own = ["cwd", "model", "llmApiKey", "userId", "channel", "preferredLanguage", "pipelineName"];
-  const nested = [
-    "thinking.effort",
-    "llmHeaders.x",
-    ...["accessKeyId", "accessKeySecret", "securityToken", "regionId"].map((name) => `alibabaCloud.${name}`),
-  ];
-  for (const name of [...own, ...nested]) {
-    const [outer = "", inner] = name.split(".");
-    const change = (value: string) => ({ [outer]: inner === undefined ? value : { [inner]: value } });
-    assert.equal(iacProblem(change(long)), undefined, name);
-    assert.equal(iacProblem(change(`${long}x`)), `fieldTooLong forwardedProps.iacCode.${name}`);
-    assert.equal(iacProblem(change("\ud83d")), `fieldText forwardedProps.iacCode.${name}`);
-  }
-});
-
-Deno.test("headers for the model's provider are valid header names and values", () => {
-  const good = [{}, { "X-Key": "a" }, { a: "" }, { "!#$%&'*+.^_`|~": "\t ü😀" }];
-  const bad = [{ "": "x" }, { "a b": "x" }, { "a:": "x" }, { "ä": "x" }, { a: "x\r\ny: z" }, { a: "\u0000" }, {
-    a: "\x7f",
-  }];
-  for (const llmHeaders of good) assert.equal(iacProblem({ llmHeaders }), undefined, JSON.stringify(llmHeaders));
-  for (const llmHeaders of bad) {
-    assert.equal(iacProblem({ llmHeaders }), "fieldHeaderName forwardedProps.iacCode.llmHeaders");
-  }
-  assert.equal(iacProblem({ llmHeaders: { a: 5 } }), "fieldType forwardedProps.iacCode.llmHeaders.a");
 });
 
 Deno.test("a resume needs no message, and messages beside it are ignored", () => {
