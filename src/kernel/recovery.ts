@@ -46,3 +46,21 @@ function envelopes(frame: Frame): JsonObject[] {
   const batch = isObject(pipelineBatch) && Array.isArray(pipelineBatch.events) ? pipelineBatch.events : [];
   return [pipeline, ...batch].filter(isObject);
 }
+
+/** Which of the pending questions a pipeline's events show as answered. */
+export function answeredIn(
+  events: readonly JsonObject[],
+  pending: ReadonlyMap<string, { readonly value: JsonObject }>,
+): Set<string> {
+  const answered = new Set<string>();
+  for (const { eventType, data } of events) {
+    if (!isObject(data)) continue;
+    const inputId = text(data.inputId);
+    const isResolved = eventType === "permission_resolved" || eventType === "input_received";
+    if (isResolved && inputId !== undefined && pending.has(inputId)) answered.add(inputId);
+    // A selection's answer does not name its question; a pipeline asks one at a time.
+    if (eventType !== "input_received" || inputId !== undefined) continue;
+    for (const [id, { value }] of pending) if (value.kind === data.kind) answered.add(id);
+  }
+  return answered;
+}

@@ -17,12 +17,13 @@ import { countRetry, perform, type RunContext } from "./context.ts";
 import { untilStopped } from "./control.ts";
 import { createPatience, openStream } from "./new_run.ts";
 import { followOnce, followThroughCuts, getTask } from "./recover.ts";
+import { whyRefused } from "./settle.ts";
 
 /** Attempts to send one answer whose connection broke each time. */
 const SENDS = 3;
 
 /** Sends all answers and follows the task to the end of the run. */
-export async function sendAnswers(context: RunContext, answers: readonly Answer[], status: Status): Promise<void> {
+export async function sendAnswers(context: RunContext, answers: readonly Answer[]): Promise<void> {
   if (answers.some(({ kind }) => kind === "cancel")) return await cancelExecution(context);
   const sideband = answers.filter(({ pending }) => pending.sideband);
   const streamed = answers.filter(({ pending }) => !pending.sideband);
@@ -31,7 +32,7 @@ export async function sendAnswers(context: RunContext, answers: readonly Answer[
   for (const [at, answer] of streamed.entries()) {
     const rest = streamed.slice(at + 1);
     context.mapper.expect(rest.map(({ interruptId }) => interruptId));
-    if (await sendStreamed(context, answer, rest.length === 0, at, status) === "ended") return;
+    if (await sendStreamed(context, answer, rest.length === 0, at) === "ended") return;
   }
 }
 
@@ -53,9 +54,10 @@ async function sendBeside(context: RunContext, answer: Answer): Promise<void> {
   for (let sends = 1;; sends++) {
     try {
       const frame = await services.kernel.call("SendMessage", paramsOf(context, answer, 0), control.signal);
-      if (frame.kind === "error") throw new RunFailure(errorCode(frame.data), frame.message);
-      if (frame.kind === "invalid") throw new RunFailure("A2A_PROTOCOL_ERROR");
+      const refused = refusalOf([frame]);
       if (frame.kind === "message" && frame.parts.some(isDenial)) throw new RunFailure("A2A_EXECUTION_FAILED");
+      const why = refused && await whyRefused(context, answer.interruptId, refused);
+      if (why) throw why;
       break;
     } catch (error) {
       if (!isBroken(error) || sends >= SENDS) throw error;
@@ -76,9 +78,7 @@ async function sendStreamed(
   answer: Answer,
   isLast: boolean,
   at: number,
-  status: Status,
 ): Promise<"ended" | "on"> {
-  if (answer.kind === "text" && isTaken(status, answer)) return await goOn(context, answer, isLast);
   const opened = await openAnswer(context, answer, at);
   if (!opened) return await goOn(context, answer, isLast);
   const { stream, first } = opened;
@@ -110,7 +110,8 @@ async function goOn(context: RunContext, answer: Answer, isLast: boolean): Promi
   return "ended";
 }
 
-async function accepted(context: RunContext, { interruptId, digest, ...answer }: Answer): Promise<void> {
+/** Makes an answer durable that the kernel has. */
+export async function accepted(context: RunContext, { interruptId, digest, ...answer }: Answer): Promise<void> {
   const shown = answer.kind === "text" ? answer.text : undefined;
   await perform(context, context.mapper.answered(interruptId, digest, shown));
   context.sink.flush();
@@ -129,8 +130,12 @@ async function openAnswer(
       stream = await openStream(context, paramsOf(context, answer, at));
       const first = await untilStopped(stream.next(), context.control.signal);
       if (!first) throw new KernelFailure("broken");
-      if (!isWindingDown(first)) return { stream, first: checked(first) };
+      const refused = refusalOf(first);
+      if (!refused && !isWindingDown(first)) return { stream, first };
       stream.close();
+      const why = refused && await whyRefused(context, answer.interruptId, refused);
+      if (why) throw why;
+      if (refused) return undefined;
       await patience.wait();
     } catch (error) {
       stream?.close();
@@ -141,12 +146,13 @@ async function openAnswer(
   }
 }
 
-/** The first frames of an accepted answer; throws what the kernel refused it with. */
-function checked(first: Frame[]): Frame[] {
-  const [frame] = first;
-  if (frame?.kind === "error") throw new RunFailure(errorCode(frame.data), frame.message);
-  if (frame?.kind === "invalid") throw new RunFailure("A2A_PROTOCOL_ERROR");
-  return first;
+/** What the kernel refuses an answer with; undefined when it accepts it. */
+function refusalOf([first]: readonly Frame[]): RunFailure | undefined {
+  if (first?.kind === "error") return new RunFailure(errorCode(first.data), first.message);
+  if (first?.kind === "invalid") return new RunFailure("A2A_PROTOCOL_ERROR");
+  // The cloud account behind the request is not the one that was asked for: the question stays open.
+  const isOtherAccount = first?.kind === "status" && isObject(first.status.iac.permissionIdentityError);
+  return isOtherAccount ? new RunFailure("A2A_EXECUTION_FAILED", first.status.message?.text) : undefined;
 }
 
 function isWindingDown(frames: readonly Frame[]): boolean {

@@ -7,24 +7,56 @@ import { RunFailure } from "../errors.ts";
 import { type Frame, isFinal, requiredInputs, type Status } from "../kernel/wire.ts";
 import { LAG_MS, LAG_STEP_MS } from "../limits.ts";
 import type { ResumeEntry } from "../request/run_request.ts";
-import { sendAnswers } from "./answer.ts";
+import { accepted, sendAnswers } from "./answer.ts";
 import { announce, take } from "./consume.ts";
 import { perform, type RunContext } from "./context.ts";
 import { getTask, pipelineState } from "./recover.ts";
+import { takenBefore } from "./settle.ts";
 
 /** Throws RunFailure, KernelFailure, or the abort of a run that is stopped; until an answer is accepted, all stays open. */
 export async function runResume(context: RunContext): Promise<void> {
+  try {
+    await resume(context);
+  } catch (error) {
+    if (!isRefused(error) || !isGivenUp(context)) throw error;
+    await giveUp(context);
+  }
+}
+
+/** Whether the kernel will never take the answers. */
+function isRefused(error: unknown): boolean {
+  return error instanceof RunFailure && (error.code === "EXECUTION_LOST" || error.code === "A2A_EXECUTION_FAILED");
+}
+
+/** Whether the user wants nothing of what is asked any more. */
+function isGivenUp({ request, mapper }: RunContext): boolean {
+  return mapper.pending.size > 0 && (request.resume ?? []).every(({ status }) => status === "cancelled");
+}
+
+/** A user who gives up on what cannot go on anyway must not be told to try again for ever. */
+async function giveUp(context: RunContext): Promise<void> {
+  const { mapper, services, thread } = context;
+  if (mapper.taskId !== null) void services.aftermath.cancel(mapper.taskId, thread.contextId);
+  await perform(context, mapper.end({ cause: "givenUp" }));
+}
+
+async function resume(context: RunContext): Promise<void> {
   const { mapper, thread } = context;
   // Nothing waits: what was answered or cancelled before needs no kernel to say so.
   if (mapper.pending.size === 0) return void requireAnswers(context);
   if (thread.execution.taskId === null) throw new RunFailure("EXECUTION_LOST");
-  if (await isLost(context)) return await endLost(context);
+  if (await isLost(context)) throw new RunFailure("EXECUTION_LOST");
   const status = await verifiedTask(context);
   const missed = await pipelineState(context);
   if (missed) await perform(context, mapper.recover(missed, true));
   if (isFinal(status.state)) return await endWith(context, status);
+  const taken = await takenBefore(context, status, missed);
+  const known = taken.size > 0 ? requireAnswers(context) : [];
+  if (known.some(({ kind }) => kind === "cancel")) return await sendAnswers(context, known);
+  for (const answer of known) if (taken.has(answer.interruptId)) await accepted(context, answer);
   if (await asksMore(context, status)) return;
-  await sendAnswers(context, requireAnswers(context), status);
+  const answers = taken.size > 0 ? known : requireAnswers(context);
+  await sendAnswers(context, answers.filter(({ interruptId }) => !taken.has(interruptId)));
 }
 
 /** Whether the kernel has lost the session or the task. */
@@ -36,26 +68,23 @@ async function isLost({ services, thread, control }: RunContext): Promise<boolea
   return restored === "lost";
 }
 
-/** A user who gives up on an execution that is lost anyway must not be told to try again for ever. */
-async function endLost(context: RunContext): Promise<void> {
-  const { request, mapper, services } = context;
-  if (!request.resume?.every(({ status }) => status === "cancelled")) throw new RunFailure("EXECUTION_LOST");
-  if (mapper.taskId !== null) void services.aftermath.cancel(mapper.taskId, context.thread.contextId);
-  await perform(context, mapper.end({ cause: "givenUp" }));
-}
-
 /** The task's status, verified to be the thread's; waited for up to 2 s while it lags behind the question. */
 async function verifiedTask(context: RunContext): Promise<Status> {
   const { clock } = context.services;
   const until = clock.elapsed() + LAG_MS;
   while (true) {
     const status = statusOf(await getTask(context, 0), context);
-    const isBehind = status.state === "SUBMITTED" ||
-      (status.state === "WORKING" && requiredInputs(status.iac).length === 0);
-    if (!isBehind || clock.elapsed() >= until) return status;
+    if (!isBehind(status, context.mapper.pending) || clock.elapsed() >= until) return status;
     await clock.sleep(LAG_STEP_MS, context.control.signal);
     context.control.signal.throwIfAborted();
   }
+}
+
+/** Whether a status may be of a time before all that is pending was asked. */
+function isBehind({ state, iac }: Status, pending: ReadonlyMap<string, unknown>): boolean {
+  const asked = requiredInputs(iac);
+  if (asked.length === 0) return state === "SUBMITTED" || state === "WORKING";
+  return [...pending.keys()].some((id) => asked.every(({ inputId }) => inputId !== id));
 }
 
 function statusOf(frame: Frame, { thread, mapper }: RunContext): Status {
