@@ -32,30 +32,36 @@ export async function resolveWorkspace(cwd: string, roots: readonly string[]): P
 }
 
 /**
- * The path with the links of its existing part resolved; undefined when something on the way is no directory. Goes down
- * from the root, so that a path of thousands of missing folders costs no more than the existing ones.
+ * The path with the links of its existing part resolved; undefined when something on the way is no directory. Where that
+ * part ends is searched by halves: a path of thousands of missing folders costs a dozen looks, and none at folders above
+ * those that the process may read.
  */
 async function realPath(path: string): Promise<string | undefined> {
   const whole = await follow(path);
-  if (whole !== "missing") return whole === "broken" ? undefined : whole.real;
-  let { root: real } = parse(path);
-  const steps = path.slice(real.length).split(sep).filter((step) => step !== "");
-  for (const [at, step] of steps.entries()) {
-    const next = await follow(join(real, step));
-    if (next === "broken") return undefined;
-    if (next === "missing") return join(real, ...steps.slice(at));
-    real = next.real;
+  if (typeof whole === "object") return whole.real;
+  if (whole !== "missing") return undefined;
+  const { root } = parse(path);
+  const steps = path.slice(root.length).split(sep).filter((step) => step !== "");
+  let [known, missing] = [0, steps.length];
+  let real: string | undefined = root;
+  while (missing - known > 1) {
+    const middle = Math.floor((known + missing) / 2);
+    const found = await follow(join(root, ...steps.slice(0, middle)));
+    if (found === "broken") return undefined;
+    if (found === "missing") missing = middle;
+    else [known, real] = [middle, found === "closed" ? undefined : found.real];
   }
-  return real;
+  return real === undefined ? undefined : join(real, ...steps.slice(known));
 }
 
-/** Where a path leads after every link; `broken` when nothing can be made there. */
-async function follow(path: string): Promise<{ readonly real: string } | "missing" | "broken"> {
+/** Where a path leads after every link; `broken` when nothing can be made there, `closed` when it may not be read. */
+async function follow(path: string): Promise<{ readonly real: string } | "missing" | "broken" | "closed"> {
   try {
     return { real: await Deno.realPath(path) };
   } catch (error) {
     // A dangling link is not a missing directory: what it points at was never checked.
     if (error instanceof Deno.errors.NotFound) return await isLink(path) ? "broken" : "missing";
+    if (error instanceof Deno.errors.NotCapable) return "closed";
     if (isFileError(error)) return "broken";
     throw error;
   }

@@ -92,6 +92,25 @@ Deno.test("with exactly the documented permissions a conversation with a permiss
   });
 });
 
+Deno.test("a workspace that is missing is created only where its root may be written", async () => {
+  await withDeployment(async ({ permissions, args, workspace }) => {
+    for (const mayWrite of [false, true]) {
+      const granted = permissions.map((flag) =>
+        mayWrite && flag.startsWith("--allow-write") ? `${flag},${workspace}` : flag
+      );
+      await using program = startProgram({ args, permissions: granted, env: TOKENS });
+      const response = await fetch(await urlOf(program), {
+        method: "POST",
+        body: JSON.stringify(runInput(`${workspace}/new/session-2`, "thread-1", "run-1", { text: "hello" })),
+        headers: { "content-type": "application/json", authorization: "Bearer client-token" },
+      });
+      assert.equal(response.status, mayWrite ? 200 : 400);
+      await response.body?.cancel();
+    }
+    assert.ok((await Deno.stat(`${workspace}/new/session-2`)).isDirectory);
+  });
+});
+
 Deno.test("each documented permission that is missing gives the documented line and exit code 2", async () => {
   const text = await Deno.readTextFile(new URL("../../docs/operators.md", import.meta.url));
   await withDeployment(async ({ permissions, args, restores }) => {
