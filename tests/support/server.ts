@@ -104,6 +104,8 @@ export async function startServer(kernelUrl: string, options: ServerOptions = {}
     file: async (threadId) => JSON.parse(await Deno.readTextFile(`${threads}/${threadId}.json`)),
     stop,
     async [Symbol.asyncDispose]() {
+      // The end of a test is not held up by a kernel that does not answer, or a clock that stands.
+      services.aftermath.close();
       await stop();
       await Deno.remove(root, { recursive: true });
     },
