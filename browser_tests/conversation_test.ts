@@ -4,31 +4,31 @@ import { startConsoleService } from "./support/service.ts";
 
 Deno.test("a turn: what was said, the agent's Markdown, and what it used", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.tell("help");
-  const said = console.conversation.locator(".entry.text").last();
+  await using ui = await openConsole(service.url);
+  await ui.tell("help");
+  const said = ui.conversation.locator(".entry.text").last();
   assert.equal(await said.getByRole("heading").innerText(), "Demo kernel");
   assert.ok(await said.getByRole("listitem").count() > 5);
   assert.equal(await said.locator("li code").first().innerText(), "help");
   assert.match(
-    await console.conversation.locator(".entry.end").innerText(),
+    await ui.conversation.locator(".entry.end").innerText(),
     /Finished · [\d.]+ s · demo\/no-model: \d+ tokens in/,
   );
-  assert.equal(await console.conversation.locator(".entry.user .said").innerText(), "help");
+  assert.equal(await ui.conversation.locator(".entry.user .said").innerText(), "help");
 });
 
 Deno.test("a tool with its arguments and its result, and reasoning, both folded", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.tell("a tool, please");
-  const tool = console.conversation.locator(".entry.tool");
+  await using ui = await openConsole(service.url);
+  await ui.tell("a tool, please");
+  const tool = ui.conversation.locator(".entry.tool");
   assert.match(await tool.locator("summary").innerText(), /list_files.*done/);
   assert.equal(await tool.locator("pre").first().isVisible(), false);
   await tool.locator("summary").press("Enter");
   assert.deepEqual(JSON.parse(await tool.locator("pre").first().innerText()), { path: "." });
   assert.match(await tool.locator("pre").last().innerText(), /main\.yml/);
-  await console.tell("think");
-  const reasoning = console.conversation.locator(".entry.reasoning");
+  await ui.tell("think");
+  const reasoning = ui.conversation.locator(".entry.reasoning");
   assert.equal(await reasoning.locator(".said").isVisible(), false);
   await reasoning.locator("summary").press("Enter");
   assert.match(await reasoning.locator(".said").innerText(), /words were written beforehand/);
@@ -36,78 +36,78 @@ Deno.test("a tool with its arguments and its result, and reasoning, both folded"
 
 Deno.test("an error: its code, its reason and what to do; the next message works", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.tell("error");
-  const error = console.conversation.getByRole("alert");
+  await using ui = await openConsole(service.url);
+  await ui.tell("error");
+  const error = ui.conversation.getByRole("alert");
   assert.match(await error.innerText(), /A2A_EXECUTION_FAILED[\s\S]*HTTP 400 from a model[\s\S]*could not finish/);
-  await console.tell("hello");
-  assert.match(await console.conversation.locator(".entry.text").last().innerText(), /You wrote: “hello”/);
+  await ui.tell("hello");
+  assert.match(await ui.conversation.locator(".entry.text").last().innerText(), /You wrote: “hello”/);
 });
 
 Deno.test("the stop button stops the work by the extension, and the thread goes on", async () => {
   await using service = await startConsoleService({ pace: 1 });
-  await using console = await openConsole(service.url);
-  await console.say("slow");
-  await console.conversation.getByText("slow2").waitFor();
-  await console.page.getByRole("button", { name: "Stop", exact: true }).click();
-  await console.ended();
-  assert.match(await console.conversation.locator(".entry.error").innerText(), /Stopped[\s\S]*CANCELLED/);
-  assert.equal(await console.page.locator(".rows button", { hasText: "/cancel" }).count(), 1);
-  await console.tell("hello");
-  assert.match(await console.conversation.locator(".entry.text").last().innerText(), /You wrote: “hello”/);
+  await using ui = await openConsole(service.url);
+  await ui.say("slow");
+  await ui.conversation.getByText("slow2").waitFor();
+  await ui.page.getByRole("button", { name: "Stop", exact: true }).click();
+  await ui.ended();
+  assert.match(await ui.conversation.locator(".entry.error").innerText(), /Stopped[\s\S]*CANCELLED/);
+  assert.equal(await ui.page.locator(".rows button", { hasText: "/cancel" }).count(), 1);
+  await ui.tell("hello");
+  assert.match(await ui.conversation.locator(".entry.text").last().innerText(), /You wrote: “hello”/);
 });
 
 Deno.test("a wrong token: nothing is sent on, the message comes back, and the right one works", async () => {
   await using service = await startConsoleService({ token: "right-token" });
-  await using console = await openConsole(service.url);
-  assert.match(await console.page.locator("#message-hint").innerText(), /token/);
-  assert.equal(await console.page.getByRole("button", { name: "Send" }).isDisabled(), true);
+  await using ui = await openConsole(service.url);
+  assert.match(await ui.page.locator("#message-hint").innerText(), /token/);
+  assert.equal(await ui.page.getByRole("button", { name: "Send" }).isDisabled(), true);
   // Whoever has no token is not told where the workspaces are.
-  assert.equal(await console.page.getByLabel("Workspace").inputValue(), "");
-  await console.page.getByLabel("Workspace").fill(service.workspace);
-  const token = console.page.getByLabel("Token of the service");
+  assert.equal(await ui.page.getByLabel("Workspace").inputValue(), "");
+  await ui.page.getByLabel("Workspace").fill(service.workspace);
+  const token = ui.page.getByLabel("Token of the service");
   assert.equal(await token.getAttribute("type"), "password");
   await token.fill("wrong-token");
-  await console.tell("hello");
+  await ui.tell("hello");
   assert.match(
-    await console.conversation.getByRole("alert").innerText(),
+    await ui.conversation.getByRole("alert").innerText(),
     /UNAUTHORIZED[\s\S]*Enter the service's token/,
   );
-  assert.equal(await console.message.inputValue(), "hello");
+  assert.equal(await ui.message.inputValue(), "hello");
   assert.deepEqual(await service.threads(), []);
   await token.fill("right-token");
-  await console.message.press("Enter");
-  await console.conversation.locator(".entry.text").waitFor();
-  await console.ended();
-  const kept = await console.page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+  await ui.message.press("Enter");
+  await ui.conversation.locator(".entry.text").waitFor();
+  await ui.ended();
+  const kept = await ui.page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
   assert.doesNotMatch(kept, /right-token|wrong-token/);
 });
 
 Deno.test("a workspace that is not allowed is named as what is wrong, and can be corrected", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.page.getByLabel("Workspace").fill("/root/elsewhere");
-  await console.tell("hello");
-  assert.match(await console.conversation.getByRole("alert").innerText(), /INVALID_INPUT[\s\S]*cwd[\s\S]*settings/);
-  await console.page.getByLabel("Workspace").fill(service.workspace);
-  await console.message.press("Enter");
-  await console.conversation.locator(".entry.text").waitFor();
+  await using ui = await openConsole(service.url);
+  await ui.page.getByLabel("Workspace").fill("/root/elsewhere");
+  await ui.tell("hello");
+  assert.match(await ui.conversation.getByRole("alert").innerText(), /INVALID_INPUT[\s\S]*cwd[\s\S]*settings/);
+  await ui.page.getByLabel("Workspace").fill(service.workspace);
+  await ui.message.press("Enter");
+  await ui.conversation.locator(".entry.text").waitFor();
 });
 
 Deno.test("a service that is gone is told from one that refuses", async () => {
   const service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.tell("hello");
+  await using ui = await openConsole(service.url);
+  await ui.tell("hello");
   await service[Symbol.asyncDispose]();
-  await console.tell("are you there?");
-  assert.match(await console.conversation.getByRole("alert").innerText(), /UNREACHABLE[\s\S]*Look whether it runs/);
-  assert.equal(await console.message.inputValue(), "are you there?");
+  await ui.tell("are you there?");
+  assert.match(await ui.conversation.getByRole("alert").innerText(), /UNREACHABLE[\s\S]*Look whether it runs/);
+  assert.equal(await ui.message.inputValue(), "are you there?");
 });
 
 Deno.test("what is set goes with the message; keys are shown nowhere and kept nowhere", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  const { page } = console;
+  await using ui = await openConsole(service.url);
+  const { page } = ui;
   await page.getByLabel("Model", { exact: true }).fill("some-model");
   await page.getByLabel("Show the agent's reasoning").check();
   await page.getByLabel("Budget of reasoning").fill("2048");
@@ -116,7 +116,7 @@ Deno.test("what is set goes with the message; keys are shown nowhere and kept no
     assert.equal(await page.getByLabel(label).getAttribute("type"), "password", label);
     await page.getByLabel(label).fill("marked-secret");
   }
-  const [request] = await Promise.all([page.waitForRequest((sent) => sent.method() === "POST"), console.tell("hello")]);
+  const [request] = await Promise.all([page.waitForRequest((sent) => sent.method() === "POST"), ui.tell("hello")]);
   const { iacCode } = request.postDataJSON().forwardedProps;
   assert.deepEqual([iacCode.model, iacCode.thinking], ["some-model", { enabled: true, budget: 2048 }]);
   assert.deepEqual([iacCode.llmApiKey, iacCode.alibabaCloud.accessKeySecret], ["marked-secret", "marked-secret"]);
@@ -132,35 +132,35 @@ Deno.test("what is set goes with the message; keys are shown nowhere and kept no
 
 Deno.test("threads: a new one, and back; only ids are kept", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  const { page } = console;
-  await console.tell("first words");
+  await using ui = await openConsole(service.url);
+  const { page } = ui;
+  await ui.tell("first words");
   await page.getByRole("button", { name: "New thread" }).click();
-  await console.conversation.getByText("See an agent work").waitFor();
-  await console.tell("second words");
+  await ui.conversation.getByText("See an agent work").waitFor();
+  await ui.tell("second words");
   const threads = page.locator(".threads .thread");
   assert.equal(await threads.count(), 2);
   await threads.last().click();
-  await console.conversation.getByText("first words").first().waitFor();
+  await ui.conversation.getByText("first words").first().waitFor();
   const kept = await page.evaluate(() => Object.values({ ...localStorage }).join());
   const ids = (JSON.parse(kept) as { id: string; waiting: string[] }[]).map(({ id }) => id);
   assert.equal(kept, JSON.stringify(ids.map((id) => ({ id, waiting: [] }))));
   assert.deepEqual((await service.threads()).map((file) => (file as { threadId: string }).threadId).sort(), ids.sort());
   await page.reload();
-  await console.conversation.getByText("begun before this page was loaded").waitFor();
-  await console.tell("third words");
-  assert.match(await console.conversation.locator(".entry.text").last().innerText(), /third words/);
+  await ui.conversation.getByText("begun before this page was loaded").waitFor();
+  await ui.tell("third words");
+  assert.match(await ui.conversation.locator(".entry.text").last().innerText(), /third words/);
 });
 
 Deno.test("the page speaks Chinese, and asks the service to", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url, { locale: "zh-CN" });
-  const { page } = console;
+  await using ui = await openConsole(service.url, { locale: "zh-CN" });
+  const { page } = ui;
   assert.equal(await page.locator("html").getAttribute("lang"), "zh");
   await page.getByRole("button", { name: "发送" }).waitFor();
   await page.getByLabel("工作目录").fill("/root/elsewhere");
-  await console.tell("hello");
-  assert.match(await console.conversation.getByRole("alert").innerText(), /[\u4e00-\u9fff]/);
+  await ui.tell("hello");
+  assert.match(await ui.conversation.getByRole("alert").innerText(), /[\u4e00-\u9fff]/);
   await page.getByLabel("语言").selectOption("en");
   await page.getByRole("button", { name: "Send" }).waitFor();
   assert.equal(await page.locator("html").getAttribute("lang"), "en");

@@ -17,23 +17,23 @@ async function answered({ conversation, form, ended }: ConsolePage): Promise<str
 
 Deno.test("a permission is shown with what it is about, and allowed", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.tell("permission");
-  assert.match(await console.status.innerText(), /waits for your answer/);
+  await using ui = await openConsole(service.url);
+  await ui.tell("permission");
+  assert.match(await ui.status.innerText(), /waits for your answer/);
   assert.match(
-    await console.form.innerText(),
+    await ui.form.innerText(),
     /Change a workspace file[\s\S]*Target\s+demo\.txt[\s\S]*Tool\s+write_file[\s\S]*Summary\s+write_file: \{"path":"demo\.txt"\}/,
   );
-  assert.match(await console.form.getByRole("timer").innerText(), /Time left: [89]:\d\d/);
-  assert.equal(await console.focused.getAttribute("id"), "answer-title");
-  await console.form.getByRole("button", { name: "Allow once" }).click();
-  assert.match(await answered(console), /demo\.txt\s+Allow once/);
-  assert.match(await toolResult(console), /Successfully wrote demo\.txt/);
-  const artifact = console.conversation.locator(".entry.artifact");
+  assert.match(await ui.form.getByRole("timer").innerText(), /Time left: [89]:\d\d/);
+  assert.equal(await ui.focused.getAttribute("id"), "answer-title");
+  await ui.form.getByRole("button", { name: "Allow once" }).click();
+  assert.match(await answered(ui), /demo\.txt\s+Allow once/);
+  assert.match(await toolResult(ui), /Successfully wrote demo\.txt/);
+  const artifact = ui.conversation.locator(".entry.artifact");
   await artifact.getByText("Preview").click();
   assert.equal(await artifact.locator("pre").innerText(), "Hello from the demo kernel.\n");
   const [download] = await Promise.all([
-    console.page.waitForEvent("download"),
+    ui.page.waitForEvent("download"),
     artifact.getByRole("button", { name: "Download" }).click(),
   ]);
   assert.equal(download.suggestedFilename(), "demo.txt");
@@ -42,130 +42,130 @@ Deno.test("a permission is shown with what it is about, and allowed", async () =
 
 Deno.test("a permission is denied by the keyboard alone, and the next message works", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  const { keyboard } = console.page;
-  await console.tell("permission");
-  for (let presses = 0; await console.focused.textContent() !== "Deny"; presses++) {
+  await using ui = await openConsole(service.url);
+  const { keyboard } = ui.page;
+  await ui.tell("permission");
+  for (let presses = 0; await ui.focused.textContent() !== "Deny"; presses++) {
     assert.ok(presses < 5, "Deny is not reached");
     await keyboard.press("Tab");
   }
   await keyboard.press("Enter");
-  assert.match(await answered(console), /Deny/);
-  assert.match(await toolResult(console), /explicitly denied/);
+  assert.match(await answered(ui), /Deny/);
+  assert.match(await toolResult(ui), /explicitly denied/);
   // The field for the next message has the focus again.
   await keyboard.type("hello");
   await keyboard.press("Enter");
-  await console.conversation.getByText("You wrote: “hello”").waitFor();
+  await ui.conversation.getByText("You wrote: “hello”").waitFor();
 });
 
 Deno.test("two permissions, one after the other", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.tell("two permissions");
-  await console.form.getByText("one.txt", { exact: true }).waitFor();
-  await console.form.getByRole("button", { name: "Allow once" }).click();
-  await console.form.getByText("two.txt", { exact: true }).waitFor();
-  await console.form.getByRole("button", { name: "Deny" }).click();
-  await answered(console);
-  await console.conversation.getByText("1 of 2 allowed.").waitFor();
+  await using ui = await openConsole(service.url);
+  await ui.tell("two permissions");
+  await ui.form.getByText("one.txt", { exact: true }).waitFor();
+  await ui.form.getByRole("button", { name: "Allow once" }).click();
+  await ui.form.getByText("two.txt", { exact: true }).waitFor();
+  await ui.form.getByRole("button", { name: "Deny" }).click();
+  await answered(ui);
+  await ui.conversation.getByText("1 of 2 allowed.").waitFor();
 });
 
 Deno.test("a question is answered by an option", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.tell("question");
-  assert.deepEqual(await console.form.getByRole("radio").count(), 4);
-  await console.form.getByLabel("Hangzhou").check();
-  await console.page.keyboard.press("Enter");
-  assert.match(await answered(console), /In which region[\s\S]*Hangzhou/);
-  await console.conversation.locator(".entry.text", { hasText: "Hangzhou" }).first().waitFor();
+  await using ui = await openConsole(service.url);
+  await ui.tell("question");
+  assert.deepEqual(await ui.form.getByRole("radio").count(), 4);
+  await ui.form.getByLabel("Hangzhou").check();
+  await ui.page.keyboard.press("Enter");
+  assert.match(await answered(ui), /In which region[\s\S]*Hangzhou/);
+  await ui.conversation.locator(".entry.text", { hasText: "Hangzhou" }).first().waitFor();
 });
 
 Deno.test("a question is answered in free text, and is not sent without one", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.tell("question");
-  await console.form.getByRole("button", { name: "Send the answer" }).click();
-  assert.match(await console.form.getByRole("alert").innerText(), /missing/);
-  await console.form.getByRole("radio", { name: "Another region" }).check();
-  await console.focused.and(console.form.getByRole("textbox")).fill("Frankfurt");
-  await console.page.keyboard.press("Control+Enter");
-  assert.match(await answered(console), /Another region: Frankfurt/);
-  await console.conversation.locator(".entry.text", { hasText: "Frankfurt" }).first().waitFor();
+  await using ui = await openConsole(service.url);
+  await ui.tell("question");
+  await ui.form.getByRole("button", { name: "Send the answer" }).click();
+  assert.match(await ui.form.getByRole("alert").innerText(), /missing/);
+  await ui.form.getByRole("radio", { name: "Another region" }).check();
+  await ui.focused.and(ui.form.getByRole("textbox")).fill("Frankfurt");
+  await ui.page.keyboard.press("Control+Enter");
+  assert.match(await answered(ui), /Another region: Frankfurt/);
+  await ui.conversation.locator(".entry.text", { hasText: "Frankfurt" }).first().waitFor();
 });
 
 Deno.test("not to answer stops the work at a question, and the next message works", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.tell("question");
-  await console.form.getByLabel("Do not answer").check();
-  await console.page.keyboard.press("Enter");
-  assert.match(await answered(console), /Do not answer/);
-  assert.match(await console.conversation.locator(".entry.error").last().innerText(), /CANCELLED/);
-  await console.tell("hello");
-  await console.conversation.getByText("You wrote: “hello”").waitFor();
+  await using ui = await openConsole(service.url);
+  await ui.tell("question");
+  await ui.form.getByLabel("Do not answer").check();
+  await ui.page.keyboard.press("Enter");
+  assert.match(await answered(ui), /Do not answer/);
+  assert.match(await ui.conversation.locator(".entry.error").last().innerText(), /CANCELLED/);
+  await ui.tell("hello");
+  await ui.conversation.getByText("You wrote: “hello”").waitFor();
 });
 
 Deno.test("the work is stopped at a question by the extension, and the next message works", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.tell("permission");
-  await console.form.getByRole("button", { name: "Stop the work" }).click();
-  await console.form.waitFor({ state: "detached" });
-  assert.equal(await console.conversation.locator(".entry.answer").count(), 0);
-  await console.tell("hello");
-  await console.conversation.getByText("You wrote: “hello”").waitFor();
+  await using ui = await openConsole(service.url);
+  await ui.tell("permission");
+  await ui.form.getByRole("button", { name: "Stop the work" }).click();
+  await ui.form.waitFor({ state: "detached" });
+  assert.equal(await ui.conversation.locator(".entry.answer").count(), 0);
+  await ui.tell("hello");
+  await ui.conversation.getByText("You wrote: “hello”").waitFor();
 });
 
 Deno.test("a question whose time is over can only be discarded, and the next message works", async () => {
   await using service = await startConsoleService({ interruptTtl: 2 });
-  await using console = await openConsole(service.url);
-  await console.tell("permission");
-  await console.form.getByText("The time for an answer is over.").waitFor();
-  assert.equal(await console.form.getByRole("button", { name: "Allow once" }).isDisabled(), true);
-  await console.form.getByRole("button", { name: "Discard the question" }).click();
-  await console.form.waitFor({ state: "detached" });
-  await console.ended();
-  await console.tell("hello");
-  await console.conversation.getByText("You wrote: “hello”").waitFor();
+  await using ui = await openConsole(service.url);
+  await ui.tell("permission");
+  await ui.form.getByText("The time for an answer is over.").waitFor();
+  assert.equal(await ui.form.getByRole("button", { name: "Allow once" }).isDisabled(), true);
+  await ui.form.getByRole("button", { name: "Discard the question" }).click();
+  await ui.form.waitFor({ state: "detached" });
+  await ui.ended();
+  await ui.tell("hello");
+  await ui.conversation.getByText("You wrote: “hello”").waitFor();
 });
 
 Deno.test("after a reload an open question is shown again, and its answer counts", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.tell("permission");
-  await console.page.reload();
-  await console.conversation.getByText("This thread waits for an answer").waitFor();
-  await console.conversation.getByRole("button", { name: "Show the question" }).click();
-  await console.form.getByText("demo.txt", { exact: true }).waitFor();
-  await console.form.getByRole("button", { name: "Allow once" }).click();
-  await console.form.waitFor({ state: "detached" });
-  await console.ended();
-  assert.match(await toolResult(console), /Successfully wrote demo\.txt/);
-  await console.conversation.getByText("Written, as an artifact only.").waitFor();
+  await using ui = await openConsole(service.url);
+  await ui.tell("permission");
+  await ui.page.reload();
+  await ui.conversation.getByText("This thread waits for an answer").waitFor();
+  await ui.conversation.getByRole("button", { name: "Show the question" }).click();
+  await ui.form.getByText("demo.txt", { exact: true }).waitFor();
+  await ui.form.getByRole("button", { name: "Allow once" }).click();
+  await ui.form.waitFor({ state: "detached" });
+  await ui.ended();
+  assert.match(await toolResult(ui), /Successfully wrote demo\.txt/);
+  await ui.conversation.getByText("Written, as an artifact only.").waitFor();
 });
 
 Deno.test("after a reload a message instead of an answer shows the question, and is not lost", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  await console.tell("question");
-  await console.page.reload();
-  await console.say("hello");
-  await console.form.getByText("In which region shall the web site live?").waitFor();
-  await console.form.getByLabel("Beijing").check();
-  await console.page.keyboard.press("Enter");
-  await console.form.waitFor({ state: "detached" });
-  await console.ended();
-  assert.equal(await console.message.inputValue(), "hello");
-  await console.message.press("Enter");
-  await console.conversation.getByText("You wrote: “hello”").waitFor();
+  await using ui = await openConsole(service.url);
+  await ui.tell("question");
+  await ui.page.reload();
+  await ui.say("hello");
+  await ui.form.getByText("In which region shall the web site live?").waitFor();
+  await ui.form.getByLabel("Beijing").check();
+  await ui.page.keyboard.press("Enter");
+  await ui.form.waitFor({ state: "detached" });
+  await ui.ended();
+  assert.equal(await ui.message.inputValue(), "hello");
+  await ui.message.press("Enter");
+  await ui.conversation.getByText("You wrote: “hello”").waitFor();
 });
 
 Deno.test("after a reload a question that was answered elsewhere is told to be gone", async () => {
   await using service = await startConsoleService();
-  await using console = await openConsole(service.url);
-  const { page } = console;
-  await console.tell("permission");
+  await using ui = await openConsole(service.url);
+  const { page } = ui;
+  await ui.tell("permission");
   const other = await page.context().newPage();
   await other.goto(page.url());
   await other.getByRole("button", { name: "Show the question" }).click();
@@ -173,9 +173,9 @@ Deno.test("after a reload a question that was answered elsewhere is told to be g
   await other.locator("form.asking").waitFor({ state: "detached" });
   await other.locator('.conversation[aria-busy="false"]').waitFor();
   // This page has not heard of it: its answer comes too late.
-  await console.form.getByRole("button", { name: "Allow once" }).click();
-  await console.form.waitFor({ state: "detached" });
-  assert.match(await console.conversation.locator(".entry.error").innerText(), /ALREADY_APPLIED|UNKNOWN_INTERRUPT/);
-  await console.tell("hello");
-  await console.conversation.getByText("You wrote: “hello”").waitFor();
+  await ui.form.getByRole("button", { name: "Allow once" }).click();
+  await ui.form.waitFor({ state: "detached" });
+  assert.match(await ui.conversation.locator(".entry.error").innerText(), /ALREADY_APPLIED|UNKNOWN_INTERRUPT/);
+  await ui.tell("hello");
+  await ui.conversation.getByText("You wrote: “hello”").waitFor();
 });
