@@ -50,7 +50,7 @@ function countListeners(signal: AbortSignal): ReadonlySet<unknown> {
     add(type, listener);
   };
   signal.removeEventListener = (type: string, listener: EventListenerOrEventListenerObject) => {
-    listeners.delete(listener);
+    if (type === "abort") listeners.delete(listener);
     remove(type, listener);
   };
   return listeners;

@@ -114,7 +114,7 @@ function answersExpired({ thread, request, now }: Candidate): Admission | undefi
 function endsNothing({ thread, request, digest, now }: Candidate): Admission | undefined {
   if (!thread || !request.resume?.every((entry) => isCancelOfNothing(thread, entry, now))) return undefined;
   const { pending } = thread.execution;
-  const isOver = pending.size > 0 && request.resume.some(({ interruptId }) => pending.has(interruptId));
+  const isOver = request.resume.some(({ interruptId }) => pending.has(interruptId));
   const after = isOver ? endExecution(thread) : thread;
   return {
     is: "admitted",

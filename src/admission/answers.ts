@@ -29,10 +29,11 @@ export function checkAnswers(
 ): Checked {
   const ids = new Set(entries.map(({ interruptId }) => interruptId));
   if (ids.size < entries.length) return { code: "INCOMPLETE_RESUME" };
-  const [open, foreign] = [
-    entries.filter((entry) => pending.has(entry.interruptId)),
-    entries.filter((entry) => !pending.has(entry.interruptId)),
-  ];
+  const foreign = entries.filter(({ interruptId }) => !pending.has(interruptId));
+  const open = entries.flatMap((entry) => {
+    const input = pending.get(entry.interruptId);
+    return input ? [{ entry, input }] : [];
+  });
   if (foreign.some(({ interruptId }) => appliedDigest(thread, interruptId) === undefined)) {
     return { code: "UNKNOWN_INTERRUPT" };
   }
@@ -41,16 +42,12 @@ export function checkAnswers(
   );
   if (open.length === 0 || !isRepeat) return { code: "RESUME_ALREADY_APPLIED" };
   if (open.length < pending.size) return { code: "INCOMPLETE_RESUME" };
-  const answers = open.map((entry) => readAnswer(entry, pending.get(entry.interruptId)));
+  const answers = open.map(({ entry, input }) => readAnswer(entry, input));
   const valid = answers.filter((answer) => answer !== undefined);
   return valid.length === answers.length ? { answers: valid } : { code: "RESUME_PAYLOAD_INVALID" };
 }
 
-function readAnswer(
-  { interruptId, status, payload }: ResumeEntry,
-  pending: PendingInput | undefined,
-): Answer | undefined {
-  if (!pending) return undefined;
+function readAnswer({ interruptId, status, payload }: ResumeEntry, pending: PendingInput): Answer | undefined {
   const { value } = pending;
   const base = { interruptId, pending, digest: answerDigest(status, payload) };
   if (status === "cancelled") {

@@ -18,13 +18,13 @@ function known(tag: string | undefined): Language | undefined {
 }
 
 function fromHeader(header: string): Language | undefined {
-  const ranges = header.split(",", MAX_RANGES).map((range, at) => {
+  const ranges = header.split(",", MAX_RANGES).map((range) => {
     const [tag = "", ...params] = range.split(";");
-    return { language: known(tag), quality: qualityOf(params), at };
+    return { language: known(tag), quality: qualityOf(params) };
   });
   return ranges
     .filter(({ language, quality }) => language !== undefined && quality > 0)
-    .sort((a, b) => b.quality - a.quality || a.at - b.at)[0]?.language;
+    .sort((a, b) => b.quality - a.quality)[0]?.language;
 }
 
 /** The q-value among a range's parameters, 1 without one; 0, which ignores the range, when it is no number from 0 to 1. */

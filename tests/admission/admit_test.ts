@@ -172,6 +172,8 @@ Deno.test("cancelling what has expired ends the execution, and the run does noth
   assert.ok(isTerminal(admission.thread));
   assert.equal(admission.thread.execution.pending.size, 0);
   assert.equal(admission.thread.runs.get("run-2"), DIGEST);
+  const partly = admit(candidate({ thread: waiting(NOW - 1, "a", "b"), request: resume(giveUp("a"), giveUp("gone")) }));
+  assert.deepEqual([outcome(partly), partly.abandoned], ["nothing", { taskId: TASK }]);
 });
 
 Deno.test("cancelling what is no longer pending does nothing and changes nothing but the run ids", () => {

@@ -148,6 +148,14 @@ Deno.test("pages of the server itself and of listed origins are served, others a
   }
 });
 
+Deno.test("the server's own origin is the one under which the request called it", () => {
+  const called = (host: string, origin: string) => outcome(head("GET", "/health", { host, origin }));
+  assert.equal(called("localhost:8000", "http://localhost:8000"), "health");
+  assert.equal(called("LOCALHOST", "http://localhost"), "health");
+  assert.equal(called("localhost:8000", "http://127.0.0.1:8000"), "FORBIDDEN_ORIGIN");
+  assert.equal(outcome(head("GET", "/health", { origin: "http://127.0.0.1:8000" })), "health", "without a Host header");
+});
+
 Deno.test("every origin is let in only where a token is set", () => {
   const request = head("GET", "/health", { origin: "https://any.example" });
   assert.equal(outcome(request, { origins: ["*"], token: "t" }), "health");
