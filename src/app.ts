@@ -20,6 +20,8 @@ export interface AppSettings {
   readonly access: Access;
   /** Allowed workspace roots, resolved. */
   readonly roots: readonly string[];
+  /** How long a body may take to arrive, in ms. */
+  readonly bodyMs: number;
   readonly version: string;
   readonly protocolVersion: string;
 }
@@ -73,14 +75,26 @@ export function createApp(settings: AppSettings, services: Services): App {
       case "cancel":
         return await cancel(route.executionId, request, fallback);
       case "console":
-        return { refusal: refusal("NOT_FOUND"), language: fallback };
+        return await page(route.file, request) ?? { refusal: refusal("NOT_FOUND"), language: fallback };
       case "run":
         return await run(request, fallback);
     }
   }
 
+  async function page(file: string, request: Request): Promise<Response | undefined> {
+    const { servePage } = await import("./console/page.ts");
+    const wantsToken = settings.access.token !== undefined;
+    // Whoever has no token is not told where the workspaces are.
+    return await servePage(file, request, { workspace: wantsToken ? "" : settings.roots[0] ?? "", wantsToken });
+  }
+
+  /** A body breaks off when its client leaves, which then hears nothing of this, or when the server stops. */
+  function cutShort(): Refusal {
+    return refusal(services.stopping ? "SERVER_BUSY" : "INVALID_JSON");
+  }
+
   async function run(request: Request, fallback: Language): Promise<Answer> {
-    const body = await readJson(request, RUN_BODY_BYTES);
+    const body = await readJson(request, RUN_BODY_BYTES, settings.bodyMs, cutShort);
     if ("code" in body) return { refusal: body, language: fallback };
     const language = negotiate(preferredLanguage(body.value), request.headers.get("accept-language"));
     // Loaded with the first run, so that a start is quick.
@@ -103,7 +117,7 @@ export function createApp(settings: AppSettings, services: Services): App {
   }
 
   async function cancel(executionId: string, request: Request, language: Language): Promise<Answer> {
-    const body = await readJson(request, CANCEL_BODY_BYTES);
+    const body = await readJson(request, CANCEL_BODY_BYTES, settings.bodyMs, cutShort);
     if ("code" in body) return { refusal: body, language };
     const { validateCancel } = await import("./request/schema.ts");
     const valid = validateCancel(body.value);
@@ -129,8 +143,13 @@ async function withFittingImages(request: RunRequest): Promise<RunRequest | Refu
   return "code" in fitted ? fitted : { ...request, message: fitted };
 }
 
-async function readJson(request: Request, limit: number): Promise<{ value: Json; text: string } | Refusal> {
-  const bytes = await readBody(request, limit);
+async function readJson(
+  request: Request,
+  limit: number,
+  ms: number,
+  cutShort: () => Refusal,
+): Promise<{ value: Json; text: string } | Refusal> {
+  const bytes = await readBody(request, limit, ms).catch(cutShort);
   if ("code" in bytes) return bytes;
   const parsed = parseJson(bytes);
   if (parsed.ok) return parsed;
