@@ -110,6 +110,9 @@ async function checkAddress({ host, port }: Settings): Promise<Finding[]> {
 }
 
 async function checkKernel(settings: Settings): Promise<Finding[]> {
+  if (settings.a2aUrl === undefined && await isServed(settings)) {
+    return [well("one of the service's own; its log tells of it")];
+  }
   const says: string[] = [];
   const log: Log = { ...silentLog, info: (_, { says: line } = {}) => line === undefined || says.push(String(line)) };
   try {
@@ -124,6 +127,13 @@ async function checkKernel(settings: Settings): Promise<Finding[]> {
     const last = says.at(-1);
     return [wrong(`${error.lines.join(" ")}${last === undefined ? "" : ` Its last line: ${JSON.stringify(last)}`}`)];
   }
+}
+
+/** Whether a service has the state directory, and so its kernel. */
+async function isServed({ stateDir }: Settings): Promise<boolean> {
+  const lock = await lockState(stateDir);
+  lock?.release();
+  return lock === undefined;
 }
 
 const TOKEN_REFUSED = "the token is refused; IAC_CODE_AGUI_A2A_TOKEN has to be the kernel's IACCODE_A2A_HTTP_TOKEN";

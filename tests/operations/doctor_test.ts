@@ -126,6 +126,13 @@ Deno.test("a kernel that would be started is started for the check, and ended", 
     const well = await runProgram({ args, env });
     assert.match(well.output, /^ok +kernel +\S+: GetTask is answered, the token is accepted$/m);
     assert.equal(well.code, 0);
+    {
+      await using program = startProgram({ args: args.slice(1), env });
+      await urlOf(program);
+      const beside = await runProgram({ args, env });
+      assert.match(beside.output, /^ok +kernel +one of the service's own; its log tells of it$/m);
+      assert.equal(beside.code, 0);
+    }
     const dead = await runProgram({ args, env: { ...env, "STAND_IN": "dies" } });
     assert.match(
       dead.output,
