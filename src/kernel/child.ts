@@ -54,8 +54,8 @@ export async function startManagedKernel(options: ManagedKernelOptions): Promise
   let ended = follow(child, log);
   const kill = (): void => send(child, "SIGKILL");
   // However this program exits, its kernel does not stay behind.
-  for (const event of EXITS) globalThis.addEventListener(event, kill);
-  const forget = (): void => EXITS.forEach((event) => globalThis.removeEventListener(event, kill));
+  for (const event of EXITS) addEventListener(event, kill);
+  const forget = (): void => EXITS.forEach((event) => removeEventListener(event, kill));
 
   async function becomesReady(): Promise<Readiness> {
     const until = clock.elapsed() + KERNEL_START_MS;
