@@ -64,18 +64,20 @@ export function App(props: AppProps): VNode {
             ))}
           </div>
         </header>
-        <aside>
-          <Threads
-            threads={props.threads}
-            current={session.threadId}
-            onNew={props.onNewThread}
-            onOpen={props.onOpenThread}
-            onForget={props.onForgetThread}
-          />
-          <Settings {...props} />
-        </aside>
-        <Talk key={session.threadId} {...props} words={words} />
-        <Events key={`events ${session.threadId}`} log={session.log} threadId={session.threadId} />
+        <main>
+          <div class="side">
+            <Threads
+              threads={props.threads}
+              current={session.threadId}
+              onNew={props.onNewThread}
+              onOpen={props.onOpenThread}
+              onForget={props.onForgetThread}
+            />
+            <Settings {...props} />
+          </div>
+          <Talk key={session.threadId} {...props} words={words} />
+          <Events key={`events ${session.threadId}`} log={session.log} threadId={session.threadId} />
+        </main>
         <ArrowTip />
       </div>
     </WordsContext.Provider>
@@ -98,7 +100,8 @@ function Talk(props: AppProps & { words: Words }): VNode {
     ? say("cwdNeeded")
     : undefined;
   return (
-    <main>
+    <section class="talk" aria-labelledby="talk-title">
+      <h2 id="talk-title" class="unseen">{say("conversation")}</h2>
       <Conversation view={view}>
         {isBlank
           ? <Blank {...props} isKnown={threads.some(({ id }) => id === session.threadId)} waiting={waiting} />
@@ -122,7 +125,7 @@ function Talk(props: AppProps & { words: Words }): VNode {
           onStop={() => void session.cancel()}
         />
       )}
-    </main>
+    </section>
   );
 }
 
