@@ -70,7 +70,7 @@ const envelope = z.looseObject({
   parentRunId: absent(id(ID_CHARS)),
   state: z.unknown().refine((value) => value !== undefined, "fieldRequired"),
   messages: z.array(z.unknown()),
-  tools: z.array(z.unknown()).max(0, "toolsNotSupported"),
+  tools: z.array(z.unknown()).max(0),
   context: z.array(z.unknown()),
   forwardedProps: z.strictObject({ iacCode }),
   resume: absent(z.array(resumeEntry)),

@@ -104,6 +104,15 @@ Deno.test("content that is neither text nor a list of parts is refused with its 
   for (const [part, expected] of table) {
     assert.equal(problem(user([{ type: "text", text: "x" }, part])), expected, JSON.stringify(part));
   }
+  const expectedOf = (content: unknown) => {
+    const found = userMessage([user(content)]);
+    return "refusal" in found && found.refusal.params?.expected;
+  };
+  assert.deepEqual([expectedOf(5), expectedOf([5]), expectedOf([{ type: "text" }])], [
+    "string | array",
+    "object",
+    "string",
+  ]);
 });
 
 Deno.test("half a surrogate pair in a text, which the kernel would refuse, becomes U+FFFD", () => {

@@ -101,6 +101,27 @@ Deno.test("a missing or mistyped field of iacCode is named", () => {
   assert.equal(iacProblem({ alibabaCloud: { accessKeyId: 1 } }), `fieldType ${at("alibabaCloud.accessKeyId")}`);
 });
 
+Deno.test("every value of a field with few of them is taken", () => {
+  for (const candidatePresentation of ["standard", "rich"]) {
+    assert.equal(iacProblem({ candidatePresentation }), undefined);
+  }
+  for (const runMode of ["normal", "pipeline"]) assert.equal(iacProblem({ runMode }), undefined);
+});
+
+Deno.test("a refusal says what was expected", () => {
+  const expected = (iac: Record<string, unknown>) => {
+    const validated = validateRun(body({}, iac));
+    assert.ok("refusal" in validated);
+    return validated.refusal.params?.expected ?? validated.refusal.params?.allowed;
+  };
+  assert.equal(expected({ model: 5 }), "string");
+  assert.equal(expected({ cleanupOnly: "x" }), "boolean");
+  assert.equal(expected({ thinking: [] }), "object");
+  assert.equal(expected({ llmHeaders: [] }), "object");
+  assert.equal(expected({ thinking: { budget: 1.5 } }), "integer");
+  assert.equal(expected({ runMode: "x" }), "normal, pipeline");
+});
+
 Deno.test("a thinking budget is a positive integer, however it is written", () => {
   const budget = (text: string) => {
     const source = JSON.stringify(body({}, { thinking: { budget: 1 } })).replace('"budget":1', `"budget":${text}`);
@@ -109,9 +130,9 @@ Deno.test("a thinking budget is a positive integer, however it is written", () =
   for (const text of ["1", "4096", "1.0", "2e3", String(Number.MAX_SAFE_INTEGER)]) {
     assert.equal(budget(text), undefined, text);
   }
-  for (const text of ["0", "-1", "1.5", "1e400", "9007199254740993", '"1"', "true", "[]"]) {
-    assert.ok(budget(text)?.endsWith("forwardedProps.iacCode.thinking.budget"), text);
-  }
+  const at = "forwardedProps.iacCode.thinking.budget";
+  for (const text of ["0", "-1", "9007199254740993"]) assert.equal(budget(text), `fieldPositive ${at}`, text);
+  for (const text of ["1.5", "1e400", '"1"', "true", "[]"]) assert.equal(budget(text), `fieldType ${at}`, text);
 });
 
 Deno.test("texts of iacCode have at most 16 KiB characters and no half surrogate pairs", () => {

@@ -162,6 +162,13 @@ Deno.test("an interrupt with an expiry of its own keeps it, also when that is ne
   assert.deepEqual([expiry(7000), expiry(null), expiry(undefined)], [7000, null, 5000]);
 });
 
+Deno.test("a question that does not say so was not asked beside the stream", () => {
+  const file = peerFile();
+  const { pending } =
+    decode({ ...file, execution: { ...file.execution, pending: { p: { value: permission("p") } } } }).execution;
+  assert.equal(pending.get("p")?.sideband, false);
+});
+
 Deno.test("fields that are not known are passed over, fields of ours may be missing", () => {
   const file = peerFile();
   const { executionId, rosInvocationId, taskId } = file.execution;
