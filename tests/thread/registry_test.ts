@@ -3,6 +3,7 @@ import { admit } from "../../src/admission/admit.ts";
 import { threadFiles } from "../../src/store/thread_files.ts";
 import { type ActiveRun, createRegistry, type Registry, type ThreadStore } from "../../src/thread/registry.ts";
 import { beginExecution, recordRun, type Thread } from "../../src/thread/thread.ts";
+import { inFolder } from "../support/folders.ts";
 import { EXECUTION, requestOf, threadOf } from "../support/threads.ts";
 
 /** A store in memory whose calls are counted, and whose saves can fail or wait. */
@@ -198,45 +199,56 @@ Deno.test("a file that cannot be read rejects, each time anew", async () => {
   }
 });
 
-Deno.test("of 50 first runs at once on a new thread one is admitted, and the thread is free after it", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const registry = createRegistry(threadFiles({ folder, fallbackExpiry: () => null }));
-    const attempt = (at: number, runId: string) =>
-      registry.hold("thread-1", async (held) => {
-        const admission = admit({
-          request: requestOf({ runId }),
-          cwd: "/work",
-          digest: "d".repeat(64),
-          thread: await held.read(),
-          busy: held.active !== undefined,
-          now: 0,
-          newExecutionId: `execution-${at}`,
-          language: "en",
-        });
-        if (admission.is === "refused") return admission.refusal.code;
-        await held.write(admission.thread);
-        const active = run(runId, `execution-${at}`);
-        held.activate(active);
-        return active;
-      });
-    const outcomes = await Promise.all(Array.from({ length: 50 }, (_, at) => attempt(at, `run-${at}`)));
-    const [first, ...others] = outcomes;
+/** Admits a run as the service does: read, decide, write, activate; the code of a refusal otherwise. */
+function attempt(registry: Registry, runId: string, executionId: string): Promise<ActiveRun | string> {
+  return registry.hold("thread-1", async (held) => {
+    const admission = admit({
+      request: requestOf({ runId }),
+      cwd: "/work",
+      digest: "d".repeat(64),
+      thread: await held.read(),
+      busy: held.active !== undefined,
+      now: 0,
+      newExecutionId: executionId,
+      language: "en",
+    });
+    if (admission.is === "refused") return admission.refusal.code;
+    await held.write(admission.thread);
+    const active = run(runId, executionId);
+    held.activate(active);
+    return active;
+  });
+}
+
+function registryIn(folder: string): Registry {
+  return createRegistry(threadFiles({ folder, fallbackExpiry: () => null }));
+}
+
+Deno.test("of 50 first runs at once on a new thread one is admitted, and the thread is free after it", () =>
+  inFolder(async (folder) => {
+    const registry = registryIn(folder);
+    const runs = Array.from({ length: 50 }, (_, at) => attempt(registry, `run-${at}`, `execution-${at}`));
+    const [first, ...others] = await Promise.all(runs);
     assert.ok(typeof first === "object");
     assert.deepEqual(others, new Array(49).fill("THREAD_BUSY"));
-    const same = await Promise.all(Array.from({ length: 10 }, () => attempt(0, "run-0")));
-    assert.deepEqual(same, new Array(10).fill("DUPLICATE_RUN_ID"));
     registry.release("thread-1", first);
-    assert.equal(typeof await attempt(99, "run-99"), "object");
-    const known = await createRegistry(threadFiles({ folder, fallbackExpiry: () => null })).hold(
-      "thread-1",
-      (held) => held.read(),
-    );
+    assert.equal(typeof await attempt(registry, "run-99", "execution-99"), "object");
+    const known = await read(registryIn(folder));
     assert.deepEqual([...known?.runs.keys() ?? []], ["run-0", "run-99"]);
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
+  }));
+
+Deno.test("of the same request many times at once one is admitted, on a new thread and on a known one", () =>
+  inFolder(async (folder) => {
+    const registry = registryIn(folder);
+    for (const runId of ["run-1", "run-2"]) {
+      const runs = Array.from({ length: 10 }, (_, at) => attempt(registry, runId, `execution-${at}-of-${runId}`));
+      const [first, ...others] = await Promise.all(runs);
+      assert.ok(typeof first === "object");
+      assert.deepEqual(others, new Array(9).fill("DUPLICATE_RUN_ID"));
+      registry.release("thread-1", first);
+    }
+    assert.deepEqual((await read(registry))?.execution.executionId, "execution-0-of-run-2");
+  }));
 
 Deno.test("a run's late change never overtakes the execution that came after it", async () => {
   const store = memoryStore(threadOf());
