@@ -107,3 +107,15 @@ export async function startCaddy(folder: string, service: number): Promise<Proxy
   });
   return await proxy(child, port, "http", []);
 }
+
+/** HAProxy with deploy/haproxy.cfg in front of three instances. */
+export async function startHaproxy(folder: string, services: readonly number[]): Promise<Proxy> {
+  const port = freePort();
+  const instances = services.map((service, at): [string, string] => [
+    `10.0.0.${at + 1}:8000`,
+    `127.0.0.1:${service}`,
+  ]);
+  const config = await deployed("haproxy.cfg", { ":8080": `127.0.0.1:${port}`, ...Object.fromEntries(instances) });
+  await Deno.writeTextFile(`${folder}/haproxy.cfg`, config);
+  return await proxy(run("haproxy", ["-db", "-f", `${folder}/haproxy.cfg`]), port, "http", []);
+}

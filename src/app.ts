@@ -122,6 +122,9 @@ export function createApp(settings: AppSettings, services: Services): App {
     const { validateCancel } = await import("./request/schema.ts");
     const valid = validateCancel(body.value);
     if ("refusal" in valid) return { ...valid, language };
+    if (!fitsThreadHeader(request.headers, valid.request.threadId)) {
+      return { refusal: invalid("threadHeaderMismatch", "threadId"), language };
+    }
     const answer = await cancelExecution(services, executionId, valid.request);
     return "code" in answer ? { refusal: answer, language } : Response.json(answer);
   }
