@@ -12,6 +12,11 @@ function filesIn(folder: string) {
   return threadFiles({ folder, fallbackExpiry: () => 5000 });
 }
 
+/** Leaves temp files as a crash would. */
+function litter(folder: string, count: number): void {
+  for (let at = 0; at < count; at++) Deno.createSync(`${folder}/.${at}${TEMP_SUFFIX}`).close();
+}
+
 async function mode(path: string): Promise<number> {
   return ((await Deno.stat(path)).mode ?? 0) & 0o777;
 }
@@ -208,8 +213,7 @@ Deno.test("a state directory that is a file rejects", () =>
 
 Deno.test("10,000 temp files of a crash are removed at the start, and nothing else", () =>
   inFolder(async (folder) => {
-    const names = Array.from({ length: 10_000 }, (_, at) => `.${at}${TEMP_SUFFIX}`);
-    for (const name of names) (await Deno.create(`${folder}/${name}`)).close();
+    litter(folder, 10_000);
     await filesIn(folder).save(threadOf());
     await filesIn(folder).save(threadOf({ threadId: ".hidden" }));
     await filesIn(folder).save(threadOf({ threadId: `.a${TEMP_SUFFIX}` }));

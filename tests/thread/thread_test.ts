@@ -42,8 +42,9 @@ Deno.test("a new thread is bound to workspace and user, and has nothing else", (
 });
 
 Deno.test("the newest 4,096 run ids are known; an older one counts as new", () => {
-  let thread = newThread("t", "/work", null);
-  for (let at = 0; at < RUN_DIGESTS + 3; at++) thread = recordRun(thread, `run-${at}`, String(at));
+  const almost = Array.from({ length: RUN_DIGESTS - 1 }, (_, at): [string, string] => [`run-${at}`, A]);
+  let thread = threadOf({ runs: new Map(almost) });
+  for (let at = RUN_DIGESTS - 1; at < RUN_DIGESTS + 3; at++) thread = recordRun(thread, `run-${at}`, B);
   assert.equal(RUN_DIGESTS, 4096);
   assert.equal(thread.runs.size, RUN_DIGESTS);
   assert.deepEqual([...thread.runs.keys()].slice(0, 2), ["run-3", "run-4"]);
