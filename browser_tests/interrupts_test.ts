@@ -19,7 +19,7 @@ Deno.test("a permission is shown with what it is about, and allowed", async () =
   await using service = await startConsoleService();
   await using ui = await openConsole(service.url);
   await ui.tell("permission");
-  assert.match(await ui.status.innerText(), /waits for your answer/);
+  assert.match(await ui.status.innerText(), /Waits for your answer/);
   assert.match(
     await ui.form.innerText(),
     /Change a workspace file[\s\S]*Target\s+demo\.txt[\s\S]*Tool\s+write_file[\s\S]*Summary\s+write_file: \{"path":"demo\.txt"\}/,
