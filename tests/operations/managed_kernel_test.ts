@@ -9,7 +9,7 @@ import { runInput } from "../support/service_process.ts";
 import { type Program, runProgram, startProgram, urlOf } from "./program.ts";
 
 const STAND_IN = new URL("kernel_program.ts", import.meta.url).pathname;
-const COMMAND = [Deno.execPath(), "run", "-A", "--no-prompt", "--cached-only", STAND_IN];
+const COMMAND = [Deno.execPath(), "run", "-A", "--no-prompt", "--quiet", STAND_IN];
 
 /** A service with a kernel of its own, which is the stand-in. */
 function start(folder: string, env: Record<string, string> = {}, ...flags: string[]): Program {

@@ -33,8 +33,8 @@ export function startProgram(options: ProgramOptions = {}): Program {
   const kept = KEPT.flatMap((name) => Deno.env.has(name) ? [[name, Deno.env.get(name) ?? ""]] : []);
   const config = ["--config", `${PROJECT}deno.json`];
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--cached-only", ...permissions, ...config, PROJECT + script, ...args],
-    env: { ...Object.fromEntries(kept), "NO_COLOR": "1", ...env },
+    args: ["run", "--no-prompt", "--quiet", ...permissions, ...config, PROJECT + script, ...args],
+    env: { ...Object.fromEntries(kept), ...env },
     clearEnv: true,
     stdin: "null",
     stdout: "piped",
