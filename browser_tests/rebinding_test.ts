@@ -152,9 +152,12 @@ Deno.test("a page of another origin can read, run, answer and cancel nothing", a
     for (const from of [site.url("elsewhere.example"), site.url("127.0.0.1"), site.url("localhost")]) {
       const page = await browser.newPage();
       await page.goto(from);
+      const statuses: number[] = [];
+      page.on("response", (response) => statuses.push(response.status()));
       const answers = await attack(page, service.url, service, victim);
       for (const name of ["health", "page", "run", "resume", "cancel"]) assert.equal(answers[name], "blocked", name);
       for (const name of ["plainRun", "plainResume", "plainCancel"]) assert.equal(answers[name], "opaque", name);
+      assert.ok(statuses.length >= 3 && statuses.every((status) => status === 403), statuses.join());
       await assertUntouched(service, before);
       await page.close();
     }
