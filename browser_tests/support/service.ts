@@ -13,8 +13,8 @@ export interface ServiceOptions {
   /** Another kernel than the demo. */
   readonly kernel?: { readonly url: string; readonly token: string };
   readonly interruptTtl?: number;
-  /** Host and port to listen on; 127.0.0.1 and a free port when absent. */
-  readonly port?: number;
+  /** A folder to work in, which the kernel allows; one of its own when absent. */
+  readonly folder?: string;
 }
 
 export interface ConsoleService extends AsyncDisposable {
@@ -26,17 +26,17 @@ export interface ConsoleService extends AsyncDisposable {
 
 /** Starts a service that keeps everything below a directory of its own. */
 export async function startConsoleService(options: ServiceOptions = {}): Promise<ConsoleService> {
-  const { token, pace = 0, interruptTtl = 540, port = 0 } = options;
+  const { token, pace = 0, interruptTtl = 540, folder } = options;
   const demo = options.kernel ? undefined : startDemoKernel({ pace });
   const kernel = options.kernel ?? demo;
-  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "console-" }));
+  const root = await Deno.realPath(await Deno.makeTempDir({ prefix: "console-", ...(folder && { dir: folder }) }));
   const workspace = `${root}/workspace`;
   await Deno.mkdir(workspace);
   const variables = new Map([["IAC_CODE_AGUI_A2A_TOKEN", kernel?.token], ["IAC_CODE_AGUI_AUTH_TOKEN", token]]);
   const flags = [
     "--console",
     ...["--a2a-url", kernel?.url ?? ""],
-    ...["--port", `${port}`],
+    ...["--port", "0"],
     ...["--state-dir", `${root}/state`],
     ...["--allowed-cwds", workspace],
     ...["--interrupt-ttl", `${interruptTtl}`],
