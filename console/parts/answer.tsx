@@ -62,12 +62,14 @@ export function AnswerPanel({ interrupts, busy, onAnswer, onCancel }: AnswerPane
 
   return (
     <form class="asking" aria-labelledby="answer-title" onSubmit={send}>
-      <h2 id="answer-title" ref={heading} tabIndex={-1}>
-        {forms.length === 1 ? say("interruptTitle") : say("interruptTitleMany", { count: forms.length })}
-      </h2>
-      {left !== undefined && (
-        <p class="time" role="timer">{isOver ? say("expired") : say("timeLeft", { time: clock(left) })}</p>
-      )}
+      <div class="title">
+        <h2 id="answer-title" ref={heading} tabIndex={-1}>
+          {forms.length === 1 ? say("interruptTitle") : say("interruptTitleMany", { count: forms.length })}
+        </h2>
+        {left !== undefined && (
+          <p class="time" role="timer">{isOver ? say("expired") : say("timeLeft", { time: clock(left) })}</p>
+        )}
+      </div>
       {forms.map((form, at) => (
         <fieldset key={form.interrupt.id} disabled={busy || isOver}>
           <legend class={forms.length === 1 ? "unseen" : undefined}>

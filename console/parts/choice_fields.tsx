@@ -22,6 +22,8 @@ export function ChoiceFields({ id, choice, entered, onEnter }: ChoiceFieldsProps
           key={field.name}
           id={`${id} ${field.name}`}
           field={field}
+          // The choice is called by its only field then.
+          isNamed={choice.label === "" && choice.fields.length === 1}
           value={entered[field.name] ?? ""}
           onValue={(value) => onEnter({ ...entered, [field.name]: value })}
         />
@@ -33,12 +35,15 @@ export function ChoiceFields({ id, choice, entered, onEnter }: ChoiceFieldsProps
 interface FieldInputProps {
   id: string;
   field: Field;
+  /** Whether the label stands above the field already. */
+  isNamed: boolean;
   value: string;
   onValue: (value: string) => void;
 }
 
-function FieldInput({ id, field, value, onValue }: FieldInputProps): VNode {
+function FieldInput({ id, field, isNamed, value, onValue }: FieldInputProps): VNode {
   const { as, label, required, choices } = field;
+  const name = <span class={isNamed ? "unseen" : undefined}>{label}</span>;
   const input = (event: { currentTarget: { value: string } }): void => onValue(event.currentTarget.value);
   switch (as) {
     case "switch":
@@ -55,7 +60,7 @@ function FieldInput({ id, field, value, onValue }: FieldInputProps): VNode {
     case "choice":
       return (
         <label for={id}>
-          {label}
+          {name}
           <select id={id} value={value} required={required} onChange={input}>
             <option value="" />
             {choices.map((choice) => (
@@ -67,14 +72,14 @@ function FieldInput({ id, field, value, onValue }: FieldInputProps): VNode {
     case "number":
       return (
         <label for={id}>
-          {label}
+          {name}
           <input id={id} type="number" step="any" value={value} required={required} onInput={input} />
         </label>
       );
     default:
       return (
         <label for={id}>
-          {label}
+          {name}
           <textarea
             id={id}
             rows={as === "json" ? 5 : 2}
