@@ -1,0 +1,44 @@
+/** Streams that go as fast as they are taken: burst, 50 side by side, the mixed wire. */
+import { type Bench, repeat, withTargets } from "./bench.ts";
+import type { StreamsJob } from "./load.ts";
+import { cpuOf, IS_KNOWN } from "./process.ts";
+import type { Target } from "./programs.ts";
+import type { Figure, Goal } from "./report.ts";
+import type { Script } from "./wire.ts";
+
+const GOALS: readonly Goal[] = [{ to: "pipe", least: 0.4 }, { to: "python", least: 8 }];
+const EVENTS = 20_000;
+
+export function burst(bench: Bench): Promise<Figure[]> {
+  return throughput(bench, "burst 1 × 20,000", 1, "text");
+}
+
+export function fifty(bench: Bench): Promise<Figure[]> {
+  return throughput(bench, "50 × 400", 50, "text");
+}
+
+export function mixed(bench: Bench): Promise<Figure[]> {
+  return throughput(bench, "mixed wire", 1, "mixed");
+}
+
+async function throughput(bench: Bench, name: string, streams: number, wire: Script["wire"]): Promise<Figure[]> {
+  const { ours, pipe, python } = bench;
+  return await withTargets(bench, [ours, pipe, python], async (targets) => {
+    const values = await repeat(bench, targets, (target) => measure(bench, target, streams, wire));
+    const unit = wire === "mixed" ? "frames/s" : "events/s";
+    const rates: Figure = { name, unit, values: values.rate, goals: GOALS };
+    return [rates, ...(IS_KNOWN ? [{ name, unit: "CPU s per 10,000", values: values.cpu }] : [])];
+  });
+}
+
+async function measure({ load, folder, quick }: Bench, target: Target, streams: number, wire: Script["wire"]) {
+  // Slower by an order of magnitude: a rate shows with less, when time is short.
+  const events = target.name === "python" && quick ? EVENTS / 5 : EVENTS;
+  const script: Script = { wire, frames: events / streams, write: 64, gapMs: 0 };
+  const job: StreamsJob = { job: "streams", url: target.url, cwd: folder, streams, overMs: 0, script };
+  const before = IS_KNOWN ? cpuOf(target.pid) : 0;
+  const { ms, records } = await load.run(job);
+  if (records < events) throw new Error(`${target.name} lost events: ${records} of ${events}`);
+  const cpu = IS_KNOWN ? (cpuOf(target.pid) - before) / events * 10_000 : NaN;
+  return { rate: events / ms * 1000, cpu };
+}
