@@ -56,7 +56,8 @@ async function demonstrate(root: string, isOnce: boolean, ended: Promise<void>):
     say(`An AG-UI server on a demo kernel: ${service.url}\nNothing is executed; a real client talks to it.\n`);
     await Promise.race([holdConversation(service.url, { cwd }), ended]);
     if (isOnce) return;
-    say(`\nIt stays up at ${service.url} until Ctrl-C. Talk to it (each run needs a run id of its own):\n\n`);
+    say(`\nIt stays up at ${service.url} until Ctrl-C. Talk to it in a browser:\n\n${service.url}/console\n\n`);
+    say("or from the command line (each run needs a run id of its own):\n\n");
     say(`${curlLine(service.url, cwd)}\n\n`);
     await ended;
   } finally {
