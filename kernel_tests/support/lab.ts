@@ -13,6 +13,8 @@ export interface Lab {
   readonly kernel: RealKernel;
   readonly service: Service;
   readonly folder: string;
+  /** Every service, as long as the lab is open. */
+  readonly services: readonly Service[];
   /** Someone with a thread and an empty workspace of their own. */
   person(fields?: JsonObject): Promise<Person>;
   /** A further service on the same kernel; ends with the lab. */
@@ -43,6 +45,7 @@ export async function openLab({ linger = false, flags = [] }: LabOptions = {}): 
     return {
       kernel,
       service,
+      services,
       folder,
       person: (fields) => newcomer(folder, service, fields),
       another,

@@ -38,15 +38,23 @@ export interface Person {
   answer(answer: Status | ((open: Interrupt) => Status), options?: SayOptions): Promise<Turn>;
   /** The interrupts that the client holds. */
   readonly open: readonly Interrupt[];
+  /** Somebody with a fresh client at the same thread, as after the page was loaded again. */
+  elsewhere(): Person;
+  /** Sends the answers to interrupts by their ids, whether the client holds them or not. */
+  resume(entries: readonly (Status & { interruptId: string })[]): Promise<Turn>;
   /** The client's message history, one line a message or call; `~` is the workspace. */
   history(): string[];
   /** Calls the cancellation extension for an execution; its status, or the error's code. */
   cancel(executionId: string): Promise<string>;
 }
 
-/** Someone new, with a thread of their own; iacCode fields in `fields` hold for every run. */
-export function newPerson(serviceUrl: string, workspace: string, fields: JsonObject = {}): Person {
-  const threadId = crypto.randomUUID();
+/** Someone new, by default with a thread of their own; iacCode fields in `fields` hold for every run. */
+export function newPerson(
+  serviceUrl: string,
+  workspace: string,
+  fields: JsonObject = {},
+  threadId: string = crypto.randomUUID(),
+): Person {
   const agent = new HttpAgent({ url: serviceUrl, threadId, fetch: fetchWhole });
   const rosInvocationId = `invocation-${threadId}`;
 
@@ -91,6 +99,8 @@ export function newPerson(serviceUrl: string, workspace: string, fields: JsonObj
         }),
         options,
       ),
+    elsewhere: () => newPerson(serviceUrl, workspace, fields, threadId),
+    resume: (entries) => run(entries, {}),
     get open() {
       return agent.pendingInterrupts;
     },

@@ -177,6 +177,42 @@ const cancelExtension: Story = {
   },
 };
 
+/** What is left to do with an interrupt that nobody has answered in time; needs a service whose interrupts expire soon. */
+export const EXPIRED: readonly Story[] = [
+  {
+    title: "an answer that comes too late is refused, and the next message works",
+    begin: ALLOWED.begin,
+    async finish(person) {
+      const [open] = await untilExpired(person);
+      // The client itself refuses to send it; a page that was loaded again does not know better.
+      const late = await person.elsewhere().resume([{ interruptId: open?.id ?? "", ...ALLOW }]);
+      assert.equal(late.end, "EXECUTION_EXPIRED");
+      await finishExpired(person);
+    },
+  },
+  {
+    title: "an expired interrupt is given up, and the next message works",
+    begin: ALLOWED.begin,
+    async finish(person) {
+      await untilExpired(person);
+      await finishExpired(person);
+    },
+  },
+];
+
+async function untilExpired({ open }: Person): Promise<Person["open"]> {
+  const last = Math.max(...open.map(({ expiresAt }) => Date.parse(expiresAt ?? "")));
+  await new Promise((resolve) => setTimeout(resolve, Math.max(0, last + 1 - Date.now())));
+  return open;
+}
+
+async function finishExpired(person: Person): Promise<void> {
+  await forget(person);
+  await goOn(person);
+  assertHistory(person, ["user Do it.", "agent May I?", ran("once"), "user Go on.", "agent Here I am."]);
+  assert.deepEqual(await traces(person), []);
+}
+
 /** Stories of the main agent's questions and of a pipeline's own. */
 export const STORIES: readonly Story[] = [
   ALLOWED,
