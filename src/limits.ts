@@ -50,6 +50,8 @@ export const SEEN_EVENT_IDS = 4096;
 export const USAGE_RECORDS = 256;
 /** Tool calls followed within a run. */
 export const TOOL_CALLS = 16_384;
+/** Of these, the newest that are kept with the thread: a run that resumes has to tell a call that was shown from one that was not. */
+export const SHOWN_CALLS = 1024;
 
 // The kernel
 /** A frame of the kernel's stream; a 20 MB artifact has to pass. */

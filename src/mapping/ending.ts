@@ -1,5 +1,6 @@
 /** Kernel state → how a run ends (docs/protocol.md, "Ends of a run"). Pure. */
 import type { RunErrorCode } from "../errors.ts";
+import { isObject } from "../json.ts";
 import type { TaskState } from "../kernel/wire.ts";
 
 export type Ending = { readonly ends: "success" } | { readonly ends: "error"; readonly code: RunErrorCode };
@@ -27,4 +28,10 @@ const WINDING_DOWN = "Task is already working.";
 /** Whether a status is the kernel's refusal to begin while it still winds down. */
 export function isRefusal(state: TaskState | undefined, said: string | undefined): boolean {
   return state === "FAILED" && said?.trim() === WINDING_DOWN;
+}
+
+/** A JSON-RPC error's code in AG-UI. */
+export function errorCode(data: unknown): RunErrorCode {
+  const isBackup = isObject(data) && data.code === "SESSION_BACKUP_NOT_READY" && data.retryable === true;
+  return isBackup ? "SESSION_BACKUP_NOT_READY" : "A2A_EXECUTION_FAILED";
 }

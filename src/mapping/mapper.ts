@@ -5,16 +5,15 @@
 import { createHash } from "node:crypto";
 import type { RunErrorCode } from "../errors.ts";
 import { isObject, type JsonObject, text } from "../json.ts";
-import { type Frame, type PipelineState, requiredInputs, type Status, type WireMessage } from "../kernel/wire.ts";
-import { project } from "../thread/projection.ts";
+import { type Frame, type PipelineState, type Status, type WireMessage } from "../kernel/wire.ts";
 import type { PendingInput, Position, ThreadChange } from "../thread/thread.ts";
 import type { Effect } from "./effect.ts";
-import { endingOf, isRefusal } from "./ending.ts";
-import type { Interrupt, RunEvent } from "./event.ts";
-import { createPipeline, rawThinking, stepName } from "./pipeline.ts";
+import { endingOf, errorCode, isRefusal } from "./ending.ts";
+import type { Interrupt, RunEvent, UsageRecord } from "./event.ts";
+import { createPipeline, rawThinking, sessionIn, snapshotEvent, stepName } from "./pipeline.ts";
+import { type Asks, createQuestions } from "./questions.ts";
 import { createSpans } from "./spans.ts";
-import { createTally, repeatedLength } from "./tally.ts";
-import { createSpeaker, type Speaker } from "./text.ts";
+import { createSpeech } from "./speech.ts";
 import { createTools } from "./tools.ts";
 import { createUsage } from "./usage.ts";
 
@@ -79,44 +78,43 @@ export function createMapper(start: MapperStart): Mapper {
   let out: Effect[] = [];
   const emit = (event: RunEvent): void => void out.push({ do: "emit", event });
   const save = (change: ThreadChange): void => void out.push({ do: "save", change });
+  const note = (text: string): void => void out.push({ do: "note", note: text });
   const commit = (change: ThreadChange, then: () => void): void =>
     void out.push({ do: "commit", change, then: () => effects(then) });
 
-  const run = start.resumed ? createHash("sha256").update(start.runId).digest("hex").slice(0, 12) : undefined;
+  const { position: before, resumed } = start;
+  const run = resumed ? createHash("sha256").update(start.runId).digest("hex").slice(0, 12) : undefined;
   const spans = createSpans(emit);
   const usage = createUsage();
-  const tools = createTools(start.resumed, spans, emit);
+  const tools = createTools(resumed ? before.shownCalls : { open: [], answered: [] }, spans, emit);
+  const speech = createSpeech({
+    taskId: () => taskId ?? "",
+    before: resumed ? { shown: before.shownText, digests: start.textDigests } : undefined,
+    run,
+  }, { spans, emit, note });
   const pipeline = createPipeline({
-    sequence: start.position.pipelineSequence,
-    openSteps: start.position.openSteps,
+    sequence: before.pipelineSequence,
+    openSteps: before.openSteps,
     taskId: () => taskId ?? "",
     run,
   }, { spans, tools, usage, emit });
+  const questions = createQuestions(start.pending, start.applied);
 
   let phase: Mapper["phase"] = "open";
   let ending: string | undefined;
   let taskId = start.taskId;
   let sessionId = start.sessionId;
-  let agent: Speaker | undefined;
-  let agentMessageId: string | undefined;
-  /** All agent text of this run; what came since the last tool; the last whole answer that was repeated. */
-  const shown = createTally();
-  let sinceTool = createTally();
-  let lastFinal: string | undefined;
-  let prefixChecked = !start.resumed;
-  let working = start.resumed;
+  let working = resumed;
   let announced = false;
-  const pending = new Map(start.pending);
-  const applied = new Set(start.applied);
-  const expected = new Set<string>();
-  const asked = new Map<string, PendingInput>();
 
   function position(): Position {
-    const piece = shown.shown();
+    const shown = speech.shown();
+    const shownCalls = tools.shown();
     return {
       pipelineSequence: pipeline.sequence,
       openSteps: pipeline.openSteps,
-      shownText: piece ? [...start.position.shownText, piece] : start.position.shownText,
+      shownText: shown ? [...before.shownText, shown] : before.shownText,
+      ...(shownCalls && { shownCalls }),
     };
   }
 
@@ -140,68 +138,6 @@ export function createMapper(start: MapperStart): Mapper {
     emit({ type: "CUSTOM", name: "iac-code.session.v1", value });
   }
 
-  function speaker(): Speaker {
-    agent ??= createSpeaker(
-      { text: agentMessageId ?? `${taskId}-message`, reasoning: `${taskId}-reasoning`, run },
-      spans,
-      emit,
-    );
-    return agent;
-  }
-
-  function say(delta: string): void {
-    if (delta === "") return;
-    shown.add(delta);
-    sinceTool.add(delta);
-    lastFinal = undefined;
-    speaker().say(delta);
-  }
-
-  /** Agent text of a status: a delta, or a repeat of the whole answer, or of all that earlier runs have shown. */
-  function speak(message: WireMessage, whole: boolean): void {
-    if (message.text === "") return;
-    if (whole) return sayRest(message.text);
-    agentMessageId ??= idWithin(message.messageId);
-    if (prefixChecked) return say(message.text);
-    prefixChecked = true;
-    const { shownText } = start.position;
-    say(message.text.slice(repeatedLength(message.text, shownText, start.textDigests)));
-  }
-
-  function sayRest(answer: string): void {
-    if (answer === lastFinal) return;
-    if (sinceTool.startsOff(answer)) say(answer.slice(sinceTool.length));
-    sinceTool = createTally();
-    lastFinal = answer;
-  }
-
-  /** The kernel's message id, made unique to the task when it is not already. */
-  function idWithin(messageId: string | undefined): string | undefined {
-    if (messageId === undefined || taskId === null) return messageId;
-    return messageId.includes(taskId) ? messageId : `${taskId}:${messageId}`;
-  }
-
-  /** A task's own account of all agent text: what of it was never shown. */
-  function catchUp(status: Status, history: readonly WireMessage[]): void {
-    const streaming = agentMessageId ?? `${taskId}-message`;
-    const pieces = [...history, ...(status.message ? [status.message] : [])];
-    const all = pieces
-      .filter(({ role, messageId }) => role === "ROLE_AGENT" && idWithin(messageId) === streaming)
-      .map((piece) => piece.text).join("");
-    if (all === "") {
-      const isNews = !start.resumed && shown.length === 0 && status.message?.role === "ROLE_AGENT";
-      return isNews ? sayRest(status.message.text) : undefined;
-    }
-    agentMessageId ??= streaming;
-    const earlier = start.resumed ? repeatedLength(all, start.position.shownText, start.textDigests) : 0;
-    const rest = all.slice(earlier);
-    prefixChecked = true;
-    if (shown.startsOff(rest)) say(rest.slice(shown.length));
-    else if (!start.resumed || earlier > 0) {
-      out.push({ do: "note", note: "the task's history does not match its stream" });
-    }
-  }
-
   function fail(
     code: RunErrorCode,
     reason: string | undefined,
@@ -210,16 +146,15 @@ export function createMapper(start: MapperStart): Mapper {
     out.push({ do: "leave" });
     if (more.cancel) out.push({ do: "cancel" });
     closeAll();
-    if (more.resumable) {
-      if (pipeline.sequence > start.position.pipelineSequence || shown.length > 0) {
-        save({ change: "position", position: position() });
-      }
-    } else save({ change: "end", position: position() });
+    if (!more.resumable) save({ change: "end", position: position() });
+    else if (hasMoved()) save({ change: "position", position: position() });
     end(code);
-    const { threadId, runId } = start;
-    const sums = usage.sums();
-    const message = start.describe(code, reason);
-    emit({ type: "RUN_ERROR", code, message, threadId, runId, ...(sums && { usage: sums }) });
+    emit({ type: "RUN_ERROR", code, message: start.describe(code, reason), ...closing() });
+  }
+
+  /** Whether anything was shown that a later run must not show again. */
+  function hasMoved(): boolean {
+    return pipeline.sequence > before.pipelineSequence || speech.shown() !== undefined || tools.hasMoved();
   }
 
   function end(how: string): void {
@@ -227,8 +162,15 @@ export function createMapper(start: MapperStart): Mapper {
     ending = how;
   }
 
+  /** What every end of a run tells. */
+  function closing(): { threadId: string; runId: string; usage?: readonly UsageRecord[] } {
+    const { threadId, runId } = start;
+    const sums = usage.sums();
+    return { threadId, runId, ...(sums && { usage: sums }) };
+  }
+
   function closeAll(): void {
-    agent?.close();
+    speech.speaker.close();
     pipeline.close();
     spans.closeAll();
   }
@@ -238,22 +180,18 @@ export function createMapper(start: MapperStart): Mapper {
     closeAll();
     if (durable) save({ change: "end", position: position() });
     end("success");
-    const { threadId, runId } = start;
-    const sums = usage.sums();
-    emit({ type: "RUN_FINISHED", threadId, runId, outcome: { type: "success" }, ...(sums && { usage: sums }) });
+    emit({ type: "RUN_FINISHED", outcome: { type: "success" }, ...closing() });
   }
 
   function interrupt(expiresAt: number | null): void {
-    for (const [id, input] of asked) pending.set(id, { ...input, expiresAt });
-    const waiting = new Map(pending);
-    const change = {
-      change: "interrupt",
-      taskId: taskId ?? "",
-      sessionId,
-      pending: waiting,
-      position: position(),
-    } as const;
-    commit(change, () => announceInterrupts(waiting));
+    const pending = questions.announced(expiresAt);
+    for (const { value } of pending.values()) {
+      const toolUseId = text(value.toolUseId);
+      // A cut may have swallowed the call that the user is asked about.
+      if (toolUseId !== undefined) tools.announce(toolUseId, text(value.toolName) ?? "tool", speech.speaker);
+    }
+    const at = { taskId: taskId ?? "", sessionId, pending, position: position() };
+    commit({ change: "interrupt", ...at }, () => announceInterrupts(pending));
   }
 
   function announceInterrupts(waiting: ReadonlyMap<string, PendingInput>): void {
@@ -261,15 +199,7 @@ export function createMapper(start: MapperStart): Mapper {
     closeAll();
     end("interrupt");
     const interrupts = [...waiting].map(([id, input]) => start.announce(id, input));
-    const { threadId, runId } = start;
-    const sums = usage.sums();
-    emit({
-      type: "RUN_FINISHED",
-      threadId,
-      runId,
-      outcome: { type: "interrupt", interrupts },
-      ...(sums && { usage: sums }),
-    });
+    emit({ type: "RUN_FINISHED", outcome: { type: "interrupt", interrupts }, ...closing() });
   }
 
   function isForeign(found: { taskId?: string | undefined; contextId?: string | undefined }): boolean {
@@ -277,33 +207,17 @@ export function createMapper(start: MapperStart): Mapper {
     return found.taskId !== undefined && taskId !== null && found.taskId !== taskId;
   }
 
-  /** Takes note of questions. Whether the frame asked, or named only what is answered already. */
-  function question(iac: JsonObject): "asks" | "answered" | "none" | "broken" {
-    const inputs = requiredInputs(iac);
-    if (inputs.length === 0) return "none";
-    let result: "asks" | "answered" = "answered";
-    for (const { inputId, value, sideband } of inputs) {
-      if (inputId === undefined) return "broken";
-      if (applied.has(inputId) || expected.has(inputId)) continue;
-      const known = pending.get(inputId) ?? asked.get(inputId);
-      const scoped = sideband || known?.sideband === true;
-      asked.set(inputId, { value: known?.value ?? project(value), sideband: scoped, expiresAt: null });
-      result = "asks";
-    }
-    return result;
-  }
-
   function accept(status: Status, history: readonly WireMessage[] | undefined): void {
     taskId ??= status.taskId ?? null;
     const { iac, state } = status;
-    sessionId = text(iac.iacCodeSessionId) ?? sessionIn(iac) ?? sessionId;
+    sessionId = sessionIn(iac) ?? sessionId;
     if (!working && isRefusal(state, status.message?.text)) {
       taskId = start.taskId;
       return void out.push({ do: "leave" }, { do: "retry" });
     }
     if (state !== undefined && state !== "SUBMITTED") working = true;
-    if (status.unknownState !== undefined) out.push({ do: "note", note: `unknown state ${status.unknownState}` });
-    if (start.resumed || !isSessionNews()) return map(status, history);
+    if (status.unknownState !== undefined) note(`unknown state ${status.unknownState}`);
+    if (resumed || !isSessionNews()) return map(status, history);
     commit({ change: "task", taskId: taskId ?? "", sessionId: sessionId ?? "" }, () => {
       announceSession();
       map(status, history);
@@ -316,8 +230,8 @@ export function createMapper(start: MapperStart): Mapper {
     // What a task's snapshot repeats of its last update was mapped when it came; but a pipeline's last event may be news.
     if (history) pipeline.acceptNext(iac);
     else metadata(iac);
-    if (ending?.ends !== "error") content(status, history);
-    const asks = question(iac);
+    content(status, history, ending);
+    const asks = questions.note(iac);
     if (asks === "broken") return fail("A2A_PROTOCOL_ERROR", undefined, { cancel: true });
     conclude(status, ending, asks);
   }
@@ -325,23 +239,29 @@ export function createMapper(start: MapperStart): Mapper {
   function metadata(iac: JsonObject): void {
     if (iac.pipeline !== undefined || iac.pipelineBatch !== undefined) pipeline.accept(iac);
     if (isObject(iac.tool)) {
-      if (iac.tool.status === "started") sinceTool = createTally();
-      tools.accept(iac.tool, speaker());
+      if (iac.tool.status === "started") speech.breakOff();
+      tools.accept(iac.tool, speech.speaker);
     }
     const thought = rawThinking(iac.thinking);
-    if (thought !== undefined) speaker().think(thought);
+    if (thought !== undefined) speech.think(thought);
     if (iac.usage !== undefined) usage.add(iac.usage);
   }
 
-  function content(status: Status, history: readonly WireMessage[] | undefined): void {
-    if (history) return catchUp(status, history);
-    const { message, iac } = status;
-    if (!message || message.text === "" || message.role === "ROLE_USER") return;
-    const isPrompt = isObject(iac.input) && iac.input.prompt === message.text;
-    if (!isPrompt) speak(message, isObject(iac.assistantFinal) && iac.assistantFinal.complete === true);
+  /** What a status says: neither an error's reason nor a question's prompt is speech of the agent. */
+  function content(
+    { message, iac }: Status,
+    history: readonly WireMessage[] | undefined,
+    ending: ReturnType<typeof endingOf>,
+  ): void {
+    const isPrompt = isObject(iac.input) && iac.input.prompt === message?.text;
+    const said = message?.role === "ROLE_USER" || isPrompt || ending?.ends === "error" ? undefined : message;
+    if (history) return speech.account(history, said);
+    if (!said || said.text === "") return;
+    if (isObject(iac.assistantFinal) && iac.assistantFinal.complete === true) speech.answer(said.text);
+    else speech.piece(said);
   }
 
-  function conclude(status: Status, ending: ReturnType<typeof endingOf>, asks: ReturnType<typeof question>): void {
+  function conclude(status: Status, ending: ReturnType<typeof endingOf>, asks: Asks): void {
     const isOver = ending !== undefined && status.state !== "INPUT_REQUIRED";
     if (asks === "asks" && !isOver) {
       if (phase === "open") out.push({ do: "gather" });
@@ -358,7 +278,7 @@ export function createMapper(start: MapperStart): Mapper {
       effects(() => {
         const { threadId, runId, parentRunId } = start;
         emit({ type: "RUN_STARTED", threadId, runId, ...(parentRunId !== undefined && { parentRunId }) });
-        if (start.resumed) { for (const key of start.position.openSteps) spans.startStep(stepName(key)); }
+        if (resumed) { for (const key of before.openSteps) spans.startStep(stepName(key)); }
       }),
     accept: (frame) =>
       effects(() => {
@@ -387,25 +307,21 @@ export function createMapper(start: MapperStart): Mapper {
     recover: ({ snapshot, events }, withSnapshot) =>
       effects(() => {
         if (phase === "ended") return;
-        if (snapshot && withSnapshot) emit(activity(snapshot, start.contextId));
+        if (snapshot && withSnapshot) emit(snapshotEvent(snapshot, start.contextId));
         pipeline.replay(events);
       }),
     answered: (interruptId, digest, answer) =>
       effects(() => {
-        const input = pending.get(interruptId);
+        const input = questions.pending.get(interruptId);
         commit({ change: "answered", interruptId, digest, position: position() }, () => {
-          pending.delete(interruptId);
-          applied.add(interruptId);
+          questions.settle(interruptId);
           announceSession();
           const toolUseId = text(input?.value.toolUseId);
           const name = text(input?.value.toolName) ?? "tool";
-          if (answer !== undefined && toolUseId !== undefined) tools.result(toolUseId, name, answer, speaker());
+          if (answer !== undefined && toolUseId !== undefined) tools.result(toolUseId, name, answer, speech.speaker);
         });
       }),
-    expect(interruptIds) {
-      expected.clear();
-      for (const id of interruptIds) expected.add(id);
-    },
+    expect: (interruptIds) => questions.expect(interruptIds),
     end: (cause) =>
       effects(() => {
         if (phase === "ended") return;
@@ -425,29 +341,7 @@ export function createMapper(start: MapperStart): Mapper {
     get sequence() {
       return pipeline.sequence;
     },
-    pending,
-    isApplied: (interruptId) => applied.has(interruptId),
-  };
-}
-
-/** A pipeline event names the session, too. */
-function sessionIn({ pipeline }: JsonObject): string | undefined {
-  return isObject(pipeline) ? text(pipeline.iacCodeSessionId) : undefined;
-}
-
-/** A JSON-RPC error's code in AG-UI. */
-export function errorCode(data: unknown): RunErrorCode {
-  const isBackup = isObject(data) && data.code === "SESSION_BACKUP_NOT_READY" && data.retryable === true;
-  return isBackup ? "SESSION_BACKUP_NOT_READY" : "A2A_EXECUTION_FAILED";
-}
-
-function activity(snapshot: JsonObject, contextId: string): RunEvent {
-  const pipelineRunId = text(snapshot.pipelineRunId) ?? contextId;
-  return {
-    type: "ACTIVITY_SNAPSHOT",
-    messageId: `pipeline:${pipelineRunId}`,
-    activityType: "iac-code.pipeline.v1",
-    content: { schemaVersion: 1, pipelineRunId, snapshot },
-    replace: true,
+    pending: questions.pending,
+    isApplied: (interruptId) => questions.isSettled(interruptId),
   };
 }

@@ -89,7 +89,7 @@ export function createPipeline(start: PipelineStart, { spans, tools, usage, emit
     const known = speakers.get(key);
     if (known) return known;
     const base = `${start.taskId()}:${key}`;
-    const ids = { text: `pipeline:${base}`, reasoning: `pipeline-reasoning:${base}`, run: start.run };
+    const ids = { text: () => `pipeline:${base}`, reasoning: () => `pipeline-reasoning:${base}`, run: start.run };
     const speaker = createSpeaker(ids, spans, emit);
     speakers.set(key, speaker);
     return speaker;
@@ -200,4 +200,21 @@ export function rawThinking(thinking: unknown): string | undefined {
 /** The AG-UI name of a step that was kept under its durable key. */
 export function stepName(key: string): string {
   return key.startsWith("step:") ? key.slice("step:".length) : key;
+}
+
+/** The event that shows a pipeline's snapshot, which takes the place of the one before. */
+export function snapshotEvent(snapshot: JsonObject, contextId: string): RunEvent {
+  const pipelineRunId = text(snapshot.pipelineRunId) ?? contextId;
+  return {
+    type: "ACTIVITY_SNAPSHOT",
+    messageId: `pipeline:${pipelineRunId}`,
+    activityType: "iac-code.pipeline.v1",
+    content: { schemaVersion: 1, pipelineRunId, snapshot },
+    replace: true,
+  };
+}
+
+/** The session that metadata.iac_code names, itself or in its pipeline event. */
+export function sessionIn({ iacCodeSessionId, pipeline }: JsonObject): string | undefined {
+  return text(iacCodeSessionId) ?? (isObject(pipeline) ? text(pipeline.iacCodeSessionId) : undefined);
 }

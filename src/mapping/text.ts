@@ -18,10 +18,10 @@ export interface Speaker {
   close(): void;
 }
 
-/** What a speaker's ids are made of: `base` for the first segment, then numbered; `run` set in a resume run. */
+/** What a speaker's ids are made of: the first segment's, asked for when it begins; the others are numbered. */
 export interface SpeakerIds {
-  readonly text: string;
-  readonly reasoning: string;
+  readonly text: () => string;
+  readonly reasoning: () => string;
   /** Keeps the ids of a resume run apart from those of the runs before it. */
   readonly run: string | undefined;
 }
@@ -95,13 +95,16 @@ interface Segments {
   rest(): string;
 }
 
-function createSegments(base: string, run: string | undefined): Segments {
-  const first = run === undefined ? base : `${base}.${run}`;
+function createSegments(base: () => string, run: string | undefined): Segments {
+  let first: string | undefined;
   let count = 0;
   let half = "";
   return {
     open: undefined,
-    next: () => ++count === 1 ? first : `${first}.${count}`,
+    next() {
+      first ??= run === undefined ? base() : `${base()}.${run}`;
+      return ++count === 1 ? first : `${first}.${count}`;
+    },
     join(delta) {
       const joined = half + delta;
       const cut = isHighSurrogate(joined, joined.length - 1);

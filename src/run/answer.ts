@@ -10,14 +10,14 @@ import { KernelFailure } from "../kernel/failure.ts";
 import { messageParams, permissionPart } from "../kernel/message.ts";
 import { type Frame, requiredInputs, type Status } from "../kernel/wire.ts";
 import { GATHER_QUIET_MS, LAG_MS, LAG_STEP_MS } from "../limits.ts";
-import { isRefusal } from "../mapping/ending.ts";
-import { errorCode } from "../mapping/mapper.ts";
+import { errorCode, isRefusal } from "../mapping/ending.ts";
+import type { Mapper } from "../mapping/mapper.ts";
 import { consume, readUntilQuiet, take } from "./consume.ts";
 import { countRetry, perform, type RunContext } from "./context.ts";
 import { untilStopped } from "./control.ts";
 import { createPatience, openStream } from "./new_run.ts";
 import { followOnce, followThroughCuts, getTask } from "./recover.ts";
-import { whyRefused } from "./settle.ts";
+import { openQuestions, whyRefused } from "./settle.ts";
 
 /** Attempts to send one answer whose connection broke each time. */
 const SENDS = 3;
@@ -172,7 +172,7 @@ async function isStillAsked(context: RunContext, answer: Answer): Promise<boolea
   while (true) {
     const frame = await getTask(context, 0);
     if (frame.kind !== "task") throw new RunFailure("A2A_UNAVAILABLE");
-    if (isTaken(frame.status, answer)) return false;
+    if (isTaken(frame.status, answer, context.mapper)) return false;
     if (clock.elapsed() >= until) return true;
     await clock.sleep(LAG_STEP_MS, context.control.signal);
     context.control.signal.throwIfAborted();
@@ -180,11 +180,14 @@ async function isStillAsked(context: RunContext, answer: Answer): Promise<boolea
 }
 
 /** Whether a task's status shows that it does not wait for this answer any more. */
-function isTaken({ state, iac }: Status, { interruptId, pending }: Answer): boolean {
-  const asked = requiredInputs(iac);
-  if (asked.length > 0) return !asked.some(({ inputId }) => inputId === interruptId);
-  // After a restart the kernel knows the question, but its account of the task does not name it.
-  return pending.sideband ? false : state !== "INPUT_REQUIRED";
+function isTaken(status: Status, { interruptId, pending }: Answer, mapper: Mapper): boolean {
+  const open = openQuestions(status, mapper);
+  if (open.length > 0) return !open.some(({ inputId }) => inputId === interruptId);
+  // What names only a question that was answered is an account of the time before this one.
+  if (requiredInputs(status.iac).length > 0) return false;
+  // A kernel in which the execution lives names a question that is open; one that was restarted since then names none.
+  if (isObject(status.iac.executionControl)) return true;
+  return pending.sideband ? false : status.state !== "INPUT_REQUIRED";
 }
 
 function paramsOf(context: RunContext, answer: Answer, at: number): JsonObject {

@@ -5,8 +5,7 @@
 import { RunFailure } from "../errors.ts";
 import { contentParts, messageParams } from "../kernel/message.ts";
 import type { Frame } from "../kernel/wire.ts";
-import { endingOf } from "../mapping/ending.ts";
-import { errorCode } from "../mapping/mapper.ts";
+import { endingOf, errorCode } from "../mapping/ending.ts";
 import { perform, type RunContext } from "./context.ts";
 
 /** Sends the message and waits until the kernel's stream about it ends. Throws RunFailure or KernelFailure. */

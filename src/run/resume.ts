@@ -6,12 +6,13 @@ import { type Answer, checkAnswers } from "../admission/answers.ts";
 import { RunFailure } from "../errors.ts";
 import { type Frame, isFinal, requiredInputs, type Status } from "../kernel/wire.ts";
 import { LAG_MS, LAG_STEP_MS } from "../limits.ts";
+import type { Mapper } from "../mapping/mapper.ts";
 import type { ResumeEntry } from "../request/run_request.ts";
 import { accepted, sendAnswers } from "./answer.ts";
 import { announce, take } from "./consume.ts";
 import { perform, type RunContext } from "./context.ts";
 import { getTask, pipelineState } from "./recover.ts";
-import { takenBefore } from "./settle.ts";
+import { openQuestions, takenBefore } from "./settle.ts";
 
 /** Throws RunFailure, KernelFailure, or the abort of a run that is stopped; until an answer is accepted, all stays open. */
 export async function runResume(context: RunContext): Promise<void> {
@@ -74,17 +75,17 @@ async function verifiedTask(context: RunContext): Promise<Status> {
   const until = clock.elapsed() + LAG_MS;
   while (true) {
     const status = statusOf(await getTask(context, 0), context);
-    if (!isBehind(status, context.mapper.pending) || clock.elapsed() >= until) return status;
+    if (!isBehind(status, context.mapper) || clock.elapsed() >= until) return status;
     await clock.sleep(LAG_STEP_MS, context.control.signal);
     context.control.signal.throwIfAborted();
   }
 }
 
 /** Whether a status may be of a time before all that is pending was asked. */
-function isBehind({ state, iac }: Status, pending: ReadonlyMap<string, unknown>): boolean {
-  const asked = requiredInputs(iac);
-  if (asked.length === 0) return state === "SUBMITTED" || state === "WORKING";
-  return [...pending.keys()].some((id) => asked.every(({ inputId }) => inputId !== id));
+function isBehind(status: Status, mapper: Mapper): boolean {
+  const asked = openQuestions(status, mapper);
+  if (asked.length === 0) return status.state === "SUBMITTED" || status.state === "WORKING";
+  return [...mapper.pending.keys()].some((id) => asked.every(({ inputId }) => inputId !== id));
 }
 
 function statusOf(frame: Frame, { thread, mapper }: RunContext): Status {

@@ -4,7 +4,8 @@
  */
 import { RunFailure } from "../errors.ts";
 import { answeredIn } from "../kernel/recovery.ts";
-import { type PipelineState, requiredInputs, type Status } from "../kernel/wire.ts";
+import { type PipelineState, type RequiredInput, requiredInputs, type Status } from "../kernel/wire.ts";
+import type { Mapper } from "../mapping/mapper.ts";
 import type { PendingInput } from "../thread/thread.ts";
 import type { RunContext } from "./context.ts";
 import { untilStopped } from "./control.ts";
@@ -22,7 +23,7 @@ export async function takenBefore(
   const { pending } = context.mapper;
   const taken = answeredIn(missed?.events ?? [], pending);
   const open = [...pending].filter(([id]) => !taken.has(id));
-  const asked = requiredInputs(status.iac);
+  const asked = openQuestions(status, context.mapper);
   if (asked.length > 0) {
     for (const [id] of open) if (asked.every(({ inputId }) => inputId !== id)) taken.add(id);
   } else if (status.state === "WORKING") {
@@ -31,6 +32,14 @@ export async function takenBefore(
     for (const [id, input] of open) if (input.sideband || !isPermission(input)) taken.add(id);
   }
   return taken;
+}
+
+/**
+ * The questions that a status names and that were not answered: the kernel's account goes on naming a turn's first
+ * permission while it asks the second one.
+ */
+export function openQuestions({ iac }: Status, mapper: Pick<Mapper, "isApplied">): RequiredInput[] {
+  return requiredInputs(iac).filter(({ inputId }) => inputId === undefined || !mapper.isApplied(inputId));
 }
 
 function isPermission({ value }: PendingInput): boolean {

@@ -31,6 +31,7 @@ const file = z.looseObject({
     pipelineOpenSteps: z._default(z.array(filled), []),
     textSnapshotDigests: z._default(z.array(digest), []),
     shownText: z._default(z.array(z.object({ length: count, digest })), []),
+    shownCalls: z.optional(z.object({ open: z.array(filled), answered: z.array(filled) })),
     pending: z._default(z.custom<JsonObject>(isObject), {}),
     pendingOrder: z.optional(z.array(z.string())),
   }),
@@ -76,6 +77,7 @@ export function decodeThread(text: string, threadId: string, fallbackExpiry: num
       openSteps: execution.pipelineOpenSteps,
       textDigests: execution.textSnapshotDigests,
       shownText: execution.shownText,
+      ...(execution.shownCalls && { shownCalls: execution.shownCalls }),
       pending: decodePending(inOrder(execution.pending, execution.pendingOrder), fallbackExpiry),
     },
     runs: decodeRuns(inOrder(data.runDigests, data.runOrder)),
@@ -144,6 +146,7 @@ export function encodeThread(thread: Thread): string {
       pipelineOpenSteps: execution.openSteps,
       textSnapshotDigests: execution.textDigests,
       shownText: execution.shownText,
+      ...(execution.shownCalls && { shownCalls: execution.shownCalls }),
       // fromEntries makes own members even of names such as __proto__.
       pending: Object.fromEntries(pending),
       ...(pendingOrder && { pendingOrder }),

@@ -21,6 +21,13 @@ export interface ShownText {
   readonly digest: string;
 }
 
+/** Ids of the tool calls that an execution's runs have shown, oldest first. */
+export interface ShownCalls {
+  /** Without a result so far. */
+  readonly open: readonly string[];
+  readonly answered: readonly string[];
+}
+
 /** One task of the kernel: a user's turn and the resumes that belong to it. */
 export interface Execution {
   readonly executionId: string;
@@ -32,6 +39,8 @@ export interface Execution {
   /** Digests of shown text as the Python adapter keeps them; ours are those of `shownText`. */
   readonly textDigests: readonly string[];
   readonly shownText: readonly ShownText[];
+  /** Absent when nobody wrote them down, as in a file of the Python adapter. */
+  readonly shownCalls?: ShownCalls;
   readonly pending: ReadonlyMap<string, PendingInput>;
 }
 
@@ -60,6 +69,7 @@ export interface Position {
   readonly pipelineSequence: number;
   readonly openSteps: readonly string[];
   readonly shownText: readonly ShownText[];
+  readonly shownCalls?: ShownCalls;
 }
 
 /** A change that a run makes to its thread, as data. */

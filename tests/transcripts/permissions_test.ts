@@ -101,7 +101,8 @@ Deno.test("a permission that is cancelled is denied", async () => {
 });
 
 Deno.test("two permissions of one turn are asked one after the other, and both tools answer at the end", async () => {
-  await tell("permission-two", {}, async ({ talk, replay }) => {
+  // The kernel's account of the task lags behind: in exchange 7 it still shows the first question, however often it is asked.
+  await tell("permission-two", { repeated: [7] }, async ({ talk, replay }) => {
     assert.deepEqual(await talk().run("r1"), [
       "run r1",
       "session r1 E1 T1 S1 inv-1",
