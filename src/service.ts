@@ -12,7 +12,7 @@ import { resolveRoots } from "./request/workspace.ts";
 import type { Services } from "./run/context.ts";
 import { loadTelemetry } from "./telemetry.ts";
 import type { FileSystem } from "./store/atomic_file.ts";
-import { threadFiles } from "./store/thread_files.ts";
+import { olderFolderOf, threadFiles } from "./store/thread_files.ts";
 import { createRegistry } from "./thread/registry.ts";
 import { PROTOCOL_VERSION, VERSION } from "./version.ts";
 
@@ -45,6 +45,7 @@ export async function createService(
   const connected = connectKernel({ url: new URL(kernelAt.url), token: kernelAt.token, clock });
   const files = threadFiles({
     folder,
+    olderFolder: olderFolderOf(folder),
     fallbackExpiry: () => interruptTtlMs === 0 ? null : clock.now() + interruptTtlMs,
     ...(fs && { fs }),
   });

@@ -8,7 +8,7 @@ import { serve, type Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
 import { EXIT, StartFailure } from "./start_failure.ts";
 import { lockState, type StateLock } from "./store/lock.ts";
-import { makeStateDirectory, removeTempFiles } from "./store/thread_files.ts";
+import { makeStateDirectory, olderFolderOf, removeTempFiles } from "./store/thread_files.ts";
 import { VERSION } from "./version.ts";
 
 /** A service that listens. */
@@ -91,6 +91,7 @@ async function openState(stateDir: string): Promise<{ folder: string; lock: Stat
       ]);
     }
     await removeTempFiles(folder);
+    await removeTempFiles(olderFolderOf(folder));
     return { folder, lock };
   } catch (error) {
     lock?.release();
