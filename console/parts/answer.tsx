@@ -36,12 +36,10 @@ export function AnswerPanel({ interrupts, busy, onAnswer, onCancel }: AnswerPane
   const { say } = useWords();
   const [picked, setPicked] = useState<ReadonlyMap<string, Picked>>(new Map());
   const [isMissing, setMissing] = useState(false);
-  const heading = useRef<HTMLHeadingElement>(null);
   const left = useTimeLeft(interrupts);
   const forms = interrupts.map(formOf);
   const isOver = left === 0;
   const isQuick = forms.length === 1 && forms.every(isOnlyButtons);
-  useEffect(() => heading.current?.focus(), []);
 
   function submit(given: ReadonlyMap<string, Picked>): void {
     const answers = forms.flatMap((form) => answeredOf(form, given.get(form.interrupt.id), say) ?? []);
@@ -62,14 +60,7 @@ export function AnswerPanel({ interrupts, busy, onAnswer, onCancel }: AnswerPane
 
   return (
     <form class="asking" aria-labelledby="answer-title" onSubmit={send}>
-      <div class="title">
-        <h2 id="answer-title" ref={heading} tabIndex={-1}>
-          {forms.length === 1 ? say("interruptTitle") : say("interruptTitleMany", { count: forms.length })}
-        </h2>
-        {left !== undefined && (
-          <p class="time" role="timer">{isOver ? say("expired") : say("timeLeft", { time: clock(left) })}</p>
-        )}
-      </div>
+      <Title count={forms.length} left={left} />
       {forms.map((form, at) => (
         <fieldset key={form.interrupt.id} disabled={busy || isOver}>
           <legend class={forms.length === 1 ? "unseen" : undefined}>
@@ -95,6 +86,23 @@ export function AnswerPanel({ interrupts, busy, onAnswer, onCancel }: AnswerPane
         <button type="button" class="quiet" onClick={onCancel} disabled={busy}>{say("cancelExecution")}</button>
       </p>
     </form>
+  );
+}
+
+/** How many questions there are, and the time left. It takes the focus, so that nobody misses it. */
+function Title({ count, left }: { count: number; left: number | undefined }): VNode {
+  const { say } = useWords();
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  return (
+    <div class="title">
+      <h2 id="answer-title" ref={heading} tabIndex={-1}>
+        {count === 1 ? say("interruptTitle") : say("interruptTitleMany", { count })}
+      </h2>
+      {left !== undefined && (
+        <p class="time" role="timer">{left === 0 ? say("expired") : say("timeLeft", { time: clock(left) })}</p>
+      )}
+    </div>
   );
 }
 

@@ -1,7 +1,6 @@
 /** The fields for what is sent with every message. Secrets are password fields, and are kept in memory only. */
 import type { ComponentChildren, VNode } from "preact";
 import { type Fields, LANGUAGES, type Secrets } from "../state/fields.ts";
-import type { WordKey } from "../state/words_en.ts";
 import { useWords } from "./words.tsx";
 
 interface SettingsProps {
@@ -24,21 +23,9 @@ const LANGUAGE_NAMES: Readonly<Record<Fields["language"], string>> = {
 };
 
 /** All settings. */
-export function Settings({ fields, secrets, wantsToken, onFields, onSecrets }: SettingsProps): VNode {
+export function Settings(props: SettingsProps): VNode {
+  const { fields, secrets, wantsToken, onFields, onSecrets } = props;
   const { say } = useWords();
-  const text = (
-    name: "cwd" | "pipelineName" | "model" | "effort" | "budget",
-    label: WordKey,
-    placeholder = "",
-  ): VNode => (
-    <TextField
-      name={name}
-      label={say(label)}
-      value={fields[name]}
-      placeholder={placeholder}
-      onValue={(value) => onFields({ [name]: value })}
-    />
-  );
   return (
     <form class="settings" aria-labelledby="settings-title" onSubmit={(event) => event.preventDefault()}>
       <h2 id="settings-title">{say("settings")}</h2>
@@ -54,7 +41,7 @@ export function Settings({ fields, secrets, wantsToken, onFields, onSecrets }: S
           <p class="meta">{say("tokenAbout")}</p>
         </>
       )}
-      {text("cwd", "cwd", "/")}
+      <TextSetting {...props} name="cwd" placeholder="/" />
       <SelectField
         name="language"
         label={say("language")}
@@ -63,6 +50,38 @@ export function Settings({ fields, secrets, wantsToken, onFields, onSecrets }: S
       >
         {LANGUAGES.map((tag) => <option key={tag} value={tag}>{LANGUAGE_NAMES[tag]}</option>)}
       </SelectField>
+      <ModeSettings {...props} />
+      <TextSetting {...props} name="model" placeholder={say("modelDefault")} />
+      <ThinkingSettings {...props} />
+      <Keys secrets={secrets} onSecrets={onSecrets} />
+    </form>
+  );
+}
+
+type FieldsProps = Pick<SettingsProps, "fields" | "onFields">;
+
+interface TextSettingProps extends FieldsProps {
+  name: "cwd" | "pipelineName" | "model" | "effort" | "budget";
+  placeholder?: string;
+}
+
+function TextSetting({ fields, onFields, name, placeholder = "" }: TextSettingProps): VNode {
+  const { say } = useWords();
+  return (
+    <TextField
+      name={name}
+      label={say(name)}
+      value={fields[name]}
+      placeholder={placeholder}
+      onValue={(value) => onFields({ [name]: value })}
+    />
+  );
+}
+
+function ModeSettings({ fields, onFields }: FieldsProps): VNode {
+  const { say } = useWords();
+  return (
+    <>
       <SelectField
         name="runMode"
         label={say("runMode")}
@@ -74,7 +93,7 @@ export function Settings({ fields, secrets, wantsToken, onFields, onSecrets }: S
       </SelectField>
       {fields.runMode === "pipeline" && (
         <>
-          {text("pipelineName", "pipelineName", "selling")}
+          <TextSetting fields={fields} onFields={onFields} name="pipelineName" placeholder="selling" />
           <SelectField
             name="candidatePresentation"
             label={say("candidatePresentation")}
@@ -86,7 +105,14 @@ export function Settings({ fields, secrets, wantsToken, onFields, onSecrets }: S
           </SelectField>
         </>
       )}
-      {text("model", "model", say("modelDefault"))}
+    </>
+  );
+}
+
+function ThinkingSettings({ fields, onFields }: FieldsProps): VNode {
+  const { say } = useWords();
+  return (
+    <>
       <label class="switch">
         <input
           type="checkbox"
@@ -97,12 +123,11 @@ export function Settings({ fields, secrets, wantsToken, onFields, onSecrets }: S
       </label>
       {fields.thinking && (
         <>
-          {text("effort", "effort")}
-          {text("budget", "budget")}
+          <TextSetting fields={fields} onFields={onFields} name="effort" />
+          <TextSetting fields={fields} onFields={onFields} name="budget" />
         </>
       )}
-      <Keys secrets={secrets} onSecrets={onSecrets} />
-    </form>
+    </>
   );
 }
 
