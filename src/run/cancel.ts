@@ -22,16 +22,18 @@ export async function cancelExecution(
   executionId: string,
   request: CancelRequest,
 ): Promise<CancelAnswer | Refusal> {
-  const { registry, log } = services;
   try {
-    const found = await registry.hold(request.threadId, (held) => endWaiting(services, held, executionId, request));
+    const found = await endNow(services, executionId, request);
     if ("code" in found) return found;
     const answered = new AbortController();
     await Promise.race([found.done, services.clock.sleep(CANCEL_ANSWER_MS, answered.signal)]);
     answered.abort();
     return { executionId, status: found.status };
   } catch (error) {
-    log.error("a thread's state is unavailable", { thread: contextIdOf(request.threadId), failure: errorKind(error) });
+    services.log.error("a thread's state is unavailable", {
+      thread: contextIdOf(request.threadId),
+      failure: errorKind(error),
+    });
     return refusal("STATE_UNAVAILABLE");
   }
 }
@@ -42,8 +44,12 @@ interface Found {
   readonly done: Promise<unknown>;
 }
 
+function endNow(services: Services, executionId: string, request: CancelRequest): Promise<Found | Refusal> {
+  return services.registry.hold(request.threadId, (held) => endWaiting(services, held, executionId, request));
+}
+
 async function endWaiting(
-  { aftermath }: Services,
+  services: Services,
   held: HeldThread,
   executionId: string,
   request: CancelRequest,
@@ -54,12 +60,24 @@ async function endWaiting(
   if (target === "already_terminal") return { status: target, done: Promise.resolve() };
   const active = activeRunOf(held, executionId);
   // The run itself ends its execution on disk, through the queue that is held here: it must not be waited for in here.
-  if (active) return { status: "cancelled", done: active.stop("cancelled") };
+  if (active) return { status: "cancelled", done: endActive(services, active, executionId, request) };
   const { taskId } = thread.execution;
   // A full disk is no reason to let an agent work on.
-  const delivered = taskId === null ? Promise.resolve() : aftermath.cancel(taskId, thread.contextId);
+  const delivered = taskId === null ? Promise.resolve() : services.aftermath.cancel(taskId, thread.contextId);
   await held.write(endExecution(thread));
   return { status: "cancelled", done: delivered };
+}
+
+/** A run that was about to be interrupted when it was stopped leaves its question behind: that is cancelled then. */
+async function endActive(
+  services: Services,
+  active: ActiveRun,
+  executionId: string,
+  request: CancelRequest,
+): Promise<void> {
+  await active.stop("cancelled");
+  const left = await endNow(services, executionId, request);
+  if ("done" in left) await left.done;
 }
 
 function activeRunOf({ active }: HeldThread, executionId: string): ActiveRun | undefined {
