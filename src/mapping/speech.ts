@@ -123,6 +123,8 @@ export function createSpeech({ taskId, before, run }: SpeechStart, { spans, emit
       const again = repeated(all);
       const news = all.slice(again);
       maybeRepeat = false;
+      // An account may lag behind the stream.
+      if (news.length < shown.length) return;
       if (shown.startsOff(news)) return say(news.slice(shown.length));
       if (!before || again > 0) note("the task's history does not match its stream");
     },

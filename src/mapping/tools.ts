@@ -34,8 +34,8 @@ interface Call {
 export function createTools(before: ShownCalls | undefined, spans: Spans, emit: (event: RunEvent) => void): Tools {
   const calls = new Map<string, Call>();
   let moved = false;
-  for (const id of before?.open ?? []) calls.set(id, { ended: true, answered: false });
   for (const id of before?.answered ?? []) calls.set(id, { ended: true, answered: true });
+  for (const id of before?.open ?? []) calls.set(id, { ended: true, answered: false });
 
   function call(id: string): Call {
     const known = calls.get(id);

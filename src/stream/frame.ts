@@ -51,16 +51,30 @@ function wellFormed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]));
 }
 
-/** The event's JSON with its longest strings cut, one after the other, until it fits. */
+/** What is left for an event's JSON without its timestamp. */
+const JSON_BYTES = EVENT_BYTES - 128;
+/** A cut text ends in a word on what is missing; a text of this length is not made shorter by that. */
+const CUT_MARK_CHARS = 64;
+
+/**
+ * The event's JSON, made to fit: its longest string is cut, then the next one. An event of nothing but short pieces loses the
+ * end of its largest list or object.
+ */
 function shortened(event: RunEvent): string {
   let value = wellFormed(event);
   while (true) {
     const json = JSON.stringify(value);
-    const over = encoder.encode(json).length - (EVENT_BYTES - 128);
+    const bytes = bytesOf(json);
+    const over = bytes - JSON_BYTES;
     if (over <= 0) return json;
     const longest = longestString(value);
-    value = replace(value, longest, cut(longest, over));
+    const isLong = longest.length > CUT_MARK_CHARS;
+    value = isLong ? replace(value, longest, cut(longest, over)) : withoutEntries(value, over / bytes);
   }
+}
+
+function bytesOf(text: string): number {
+  return encoder.encode(text).length;
 }
 
 function longestString(value: unknown): string {
@@ -69,18 +83,61 @@ function longestString(value: unknown): string {
   return Object.values(value).map(longestString).reduce((a, b) => b.length > a.length ? b : a, "");
 }
 
-/** The text without at least `over` bytes of its JSON, and a word on how many are missing. */
+/** The beginning of a text whose JSON is at least `over` bytes shorter, and a word on how many bytes of it are missing. */
 function cut(text: string, over: number): string {
-  const bytes = encoder.encode(text).length;
-  // Escapes make JSON longer than the text, so a cut by bytes of text may be repeated; each leaves out at least this much.
-  const keep = Math.max(0, bytes - over - 64);
-  const kept = new TextDecoder().decode(encoder.encode(text).subarray(0, keep)).replace(/\ufffd$/, "");
-  return `${kept}… [${bytes - encoder.encode(kept).length} bytes left out]`;
+  const kept = text.slice(0, charactersIn(text, bytesOf(JSON.stringify(text)) - over - CUT_MARK_CHARS));
+  return `${kept}… [${bytesOf(text.slice(kept.length))} bytes left out]`;
 }
 
-function replace(value: unknown, what: string, by: string): unknown {
+/** How many characters of a well-formed text fit into so many bytes of JSON. */
+function charactersIn(text: string, bytes: number): number {
+  let at = 0;
+  for (let room = bytes; at < text.length;) {
+    const code = text.charCodeAt(at);
+    const isPair = code >= 0xd800 && code <= 0xdbff;
+    room -= isPair ? 4 : jsonBytes(code);
+    if (room < 0) break;
+    at += isPair ? 2 : 1;
+  }
+  return at;
+}
+
+function jsonBytes(code: number): number {
+  if (code === 0x22 || code === 0x5c) return 2;
+  // Some control characters have a short escape, the others are written as \u0001.
+  if (code < 0x20) return [0x08, 0x09, 0x0a, 0x0c, 0x0d].includes(code) ? 2 : 6;
+  if (code < 0x80) return 1;
+  return code < 0x800 ? 2 : 3;
+}
+
+function replace(value: unknown, what: unknown, by: unknown): unknown {
   if (value === what) return by;
   if (Array.isArray(value)) return value.map((item) => replace(item, what, by));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replace(item, what, by)]));
+}
+
+/** The value with its largest list or object cut by a share of its entries, and a tenth of the rest; its own fields stay. */
+function withoutEntries(value: unknown, share: number): unknown {
+  let largest: object = [];
+  let most = 0;
+  for (const container of containersIn(value)) {
+    const size = Array.isArray(container) ? container.length : Object.keys(container).length;
+    if (size > most) [largest, most] = [container, size];
+  }
+  const left = Math.floor(most * (1 - share) * 0.9);
+  const kept = Array.isArray(largest)
+    ? largest.slice(0, left)
+    : Object.fromEntries(Object.entries(largest).slice(0, left));
+  return replace(value, largest, kept);
+}
+
+/** All lists and objects inside a value. */
+function* containersIn(value: unknown): Generator<object, void, void> {
+  if (typeof value !== "object" || value === null) return;
+  for (const item of Object.values(value)) {
+    if (typeof item !== "object" || item === null) continue;
+    yield item;
+    yield* containersIn(item);
+  }
 }
