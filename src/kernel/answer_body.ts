@@ -3,6 +3,7 @@ import { createParser } from "eventsource-parser";
 import { FRAME_CHARS, READ_BYTES, READ_BYTES_MAX } from "../limits.ts";
 import type { LinkedAbort } from "../linked_abort.ts";
 import { toFailure } from "./failure.ts";
+import { createFrameReader } from "./frame_reader.ts";
 import { type Frame, parseFrame } from "./wire.ts";
 
 /** An open stream of the kernel. Whoever gets one closes it. */
@@ -17,9 +18,10 @@ export interface KernelStream {
 export function frameStream(response: Response, abort: LinkedAbort): KernelStream {
   const body = readBody(response, abort.signal);
   const decoder = new TextDecoder();
+  const readFrame = createFrameReader();
   let frames: Frame[] = [];
   const parser = createParser({
-    onEvent: ({ data }) => frames.push(parseFrame(data)),
+    onEvent: ({ data }) => frames.push(readFrame(data)),
     onError: (error) => {
       if (error.type === "max-buffer-size-exceeded") frames.push({ kind: "invalid", why: "a frame is too large" });
     },
