@@ -30,6 +30,7 @@ export function serve(app: App, services: Services, { host, port }: { host: stri
       await Promise.race([ended, services.clock.sleep(SHUTDOWN_MS, late.signal)]);
       late.abort();
       services.aftermath.close();
+      services.parked.close();
     },
   };
 }

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from "./clock.ts";
 import type { Settings } from "./config/settings.ts";
 import { type WatchedStore, watchStore } from "./idle.ts";
 import { createAftermath } from "./kernel/aftermath.ts";
+import { createParked } from "./kernel/parked.ts";
 import { connectKernel } from "./kernel/client.ts";
 import { BODY_MS, CLIENT_STALLED_MS } from "./limits.ts";
 import type { Log } from "./log.ts";
@@ -55,6 +56,7 @@ export async function createService(
     kernel,
     registry: createRegistry(store),
     aftermath: createAftermath(kernel, clock, log, telemetry),
+    parked: createParked(),
     clock,
     log,
     ...(telemetry && { telemetry }),

@@ -12,7 +12,7 @@ import { type Frame, requiredInputs, type Status } from "../kernel/wire.ts";
 import { GATHER_QUIET_MS, LAG_MS, LAG_STEP_MS } from "../limits.ts";
 import { errorCode, isRefusal } from "../mapping/ending.ts";
 import type { Mapper } from "../mapping/mapper.ts";
-import { consume, readUntilQuiet, take } from "./consume.ts";
+import { consume, type Consumed, readUntilQuiet, take } from "./consume.ts";
 import { countRetry, perform, type RunContext } from "./context.ts";
 import { untilStopped } from "./control.ts";
 import { createPatience, openStream } from "./new_run.ts";
@@ -45,6 +45,7 @@ async function cancelExecution(context: RunContext): Promise<void> {
 
 /** Follows a task that works on after an answer was given beside its stream. */
 async function follow(context: RunContext): Promise<void> {
+  if (await readKept(context) !== "cut") return;
   if (await followOnce(context) === "cut") await followThroughCuts(context);
 }
 
@@ -85,7 +86,7 @@ async function sendStreamed(
   context.upstream = stream;
   await accepted(context, answer);
   if (isLast) {
-    if (await consume(context, stream, first) === "cut") await followThroughCuts(context);
+    await readOn(context, stream, first);
     return "ended";
   }
   try {
@@ -100,6 +101,25 @@ async function sendStreamed(
   } finally {
     stream.close();
   }
+}
+
+/** Reads the stream of the last answer to the end of the run, and what goes on in one that was kept. */
+async function readOn(context: RunContext, stream: KernelStream, first: Frame[]): Promise<void> {
+  context.restored = first.some(isRestored);
+  if (await consume(context, stream, first) !== "cut") return;
+  if (await readKept(context) === "cut") await followThroughCuts(context);
+}
+
+/** Goes on with the stream that the run before has kept; `cut` when there is none. */
+async function readKept(context: RunContext): Promise<Consumed> {
+  const kept = context.services.parked.take(context.mapper.taskId ?? "");
+  if (!kept) return "cut";
+  context.restored = true;
+  return await consume(context, kept);
+}
+
+function isRestored(frame: Frame): boolean {
+  return frame.kind === "status" && isObject(frame.status.iac.permissionRecovered);
 }
 
 /** An answer that the kernel has taken already, though nobody heard it say so. */

@@ -34,7 +34,7 @@ export async function consume(
     // A run that stops before it knows its task leaves the stream to somebody who finds out, and cancels it.
     const isUnknown = context.control.signal.aborted && context.mapper.taskId === null;
     if (isUnknown) leaveBehind(context, stream, reading);
-    else stream.close();
+    else if (!context.services.parked.holds(stream)) stream.close();
   }
 }
 
@@ -111,8 +111,16 @@ async function gather(context: RunContext, stream: KernelStream): Promise<Consum
     if (await take(context, frames) === "ended") return "ended";
   }
   context.control.signal.throwIfAborted();
+  if (context.restored) park(context, stream);
   await announce(context);
   return "ended";
+}
+
+/** Keeps the stream for the run that answers. */
+function park(context: RunContext, stream: KernelStream): void {
+  const { services, mapper } = context;
+  context.upstream = undefined;
+  services.parked.put(mapper.taskId ?? "", stream, context.unread ?? read(stream));
 }
 
 /** Ends the run with the questions that the kernel has asked. */
@@ -122,7 +130,10 @@ export async function announce(context: RunContext): Promise<void> {
   await perform(context, context.mapper.end({ cause: "interrupt", expiresAt }));
 }
 
-/** The frames of a read; undefined when there is none within `ms`, or the stream is over. Not to be read on after that. */
+/**
+ * The frames of a read; undefined when there is none within `ms`, or the stream is over. Whoever reads on after that goes on
+ * with the context's `unread`.
+ */
 export async function readUntilQuiet(
   context: RunContext,
   stream: KernelStream,
@@ -133,6 +144,7 @@ export async function readUntilQuiet(
   const next = read(stream);
   // Whoever loses the race is not awaited by anybody: a stream that is closed later rejects with nobody to hear it.
   next.catch(() => undefined);
+  context.unread = next;
   try {
     return await Promise.race([next, quiet]);
   } finally {

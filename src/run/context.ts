@@ -3,6 +3,8 @@ import type { Clock } from "../clock.ts";
 import { RunFailure } from "../errors.ts";
 import { NOTES } from "../limits.ts";
 import type { Aftermath } from "../kernel/aftermath.ts";
+import type { Parked } from "../kernel/parked.ts";
+import type { Frame } from "../kernel/wire.ts";
 import type { KernelStream } from "../kernel/answer_body.ts";
 import type { Kernel } from "../kernel/client.ts";
 import { errorKind, type Log, RUN_LINE } from "../log.ts";
@@ -20,6 +22,7 @@ export interface Services {
   readonly kernel: Kernel;
   readonly registry: Registry;
   readonly aftermath: Aftermath;
+  readonly parked: Parked;
   readonly clock: Clock;
   readonly log: Log;
   /** Absent where nothing is exported. */
@@ -47,6 +50,10 @@ export interface RunContext {
   readonly control: RunControl;
   /** The stream that is being read, for whoever has to leave it. */
   upstream: KernelStream | undefined;
+  /** Whether the kernel was started again since it asked: then this stream is the only one to tell what the task does. */
+  restored: boolean;
+  /** A read that nobody waited for to its end. */
+  unread: Promise<Frame[] | undefined> | undefined;
   /** Notes that were logged, each once a run. */
   readonly noted: Set<string>;
   readonly tally: RunTally;

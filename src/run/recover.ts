@@ -4,7 +4,8 @@ import type { KernelStream } from "../kernel/answer_body.ts";
 import { KernelFailure } from "../kernel/failure.ts";
 import { isGapBefore, isJournaled, nextStep } from "../kernel/recovery.ts";
 import type { Frame, PipelineState } from "../kernel/wire.ts";
-import { HISTORY_MESSAGES, LAG_MS, LAG_STEP_MS, RECOVERIES, RECOVERY_WAITS_MS } from "../limits.ts";
+import { HISTORY_MESSAGES, LAG_MS, LAG_STEP_MS, RECOVERIES, RECOVERY_WAITS_MS, SILENT_MS } from "../limits.ts";
+import { linkedAbort } from "../linked_abort.ts";
 import { announce, consume, read, take } from "./consume.ts";
 import { countRetry, perform, type RunContext, runFields } from "./context.ts";
 import { untilStopped } from "./control.ts";
@@ -51,7 +52,8 @@ export async function followOnce(context: RunContext): Promise<"ended" | "cut"> 
 /** Subscribes first and asks for what was missed then, so that nothing can happen in between. */
 async function subscribe(context: RunContext): Promise<"ended" | "cut"> {
   const { services, mapper, control } = context;
-  const stream = await services.kernel.stream("SubscribeToTask", { id: mapper.taskId }, control.signal);
+  const opened = await services.kernel.stream("SubscribeToTask", { id: mapper.taskId }, control.signal);
+  const stream = endingWithTask(context, opened);
   context.upstream = stream;
   try {
     const first = await stream.next();
@@ -82,6 +84,33 @@ async function withoutGap(context: RunContext, stream: KernelStream, first: Fram
     held.push(...frames);
   }
   return held;
+}
+
+/**
+ * A subscription that ends when its task's account shows an end or a question: the subscription itself stays silent, and
+ * open, in a kernel that was started again and tells the rest to another request.
+ */
+function endingWithTask(context: RunContext, stream: KernelStream): KernelStream {
+  const { clock } = context.services;
+  let reading: Promise<Frame[] | undefined> | undefined;
+  async function next(): Promise<Frame[] | undefined> {
+    reading ??= stream.next();
+    reading.catch(() => undefined);
+    while (true) {
+      using timer = linkedAbort(context.control.signal);
+      const silent = clock.sleep(SILENT_MS, timer.signal).then(() => "silent" as const);
+      const came = await Promise.race([reading, silent]);
+      timer.abort();
+      if (came !== "silent") {
+        reading = undefined;
+        return came;
+      }
+      context.control.signal.throwIfAborted();
+      const step = nextStep(await getTask(context, 0), context.mapper.isApplied);
+      if (step === "map" || step === "lost") return undefined;
+    }
+  }
+  return { next, close: () => stream.close() };
 }
 
 /** GetTask; asked again for up to 2 s while it shows a question that was answered. */

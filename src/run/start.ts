@@ -87,7 +87,19 @@ function createContext(
 ): RunContext {
   const mapper = mapperOf(request, thread, kind === "resume", language);
   const tally = { began: services.clock.elapsed(), opened: 0, firstMs: undefined, retries: 0 };
-  return { services, request, thread, mapper, sink, control, upstream: undefined, noted: new Set(), tally };
+  return {
+    services,
+    request,
+    thread,
+    mapper,
+    sink,
+    control,
+    upstream: undefined,
+    restored: false,
+    unread: undefined,
+    noted: new Set(),
+    tally,
+  };
 }
 
 function mapperOf(request: RunRequest, thread: Thread, resumed: boolean, language: Language): Mapper {

@@ -3,6 +3,7 @@ import { clearImmediate, setImmediate } from "node:timers";
 import { type App, createApp } from "../../src/app.ts";
 import type { Clock } from "../../src/clock.ts";
 import { createAftermath } from "../../src/kernel/aftermath.ts";
+import { createParked } from "../../src/kernel/parked.ts";
 import type { Kernel } from "../../src/kernel/client.ts";
 import type { JsonObject } from "../../src/json.ts";
 import { type Log, silentLog } from "../../src/log.ts";
@@ -29,6 +30,7 @@ export function serviceOn(kernel: Kernel, clock: Clock, root: string): AppServic
     kernel,
     registry: createRegistry(memoryStore()),
     aftermath: createAftermath(kernel, clock, log),
+    parked: createParked(),
     clock,
     log,
     runs: new Set(),
