@@ -12,10 +12,19 @@ function stream(...events: object[]): Parameters<Route["fulfill"]>[0] {
   return { status: 200, contentType: "text/event-stream", body };
 }
 
+/** What of a run's request is looked at. */
+interface RunBody {
+  readonly resume?: unknown;
+  readonly forwardedProps: { readonly iacCode: { readonly rosInvocationId: string } };
+}
+
 /** Answers the runs of a page one after the other; gives the bodies of the requests. */
-// deno-lint-ignore no-explicit-any -- what the page sends is looked at, not typed
-async function standIn({ page }: ConsolePage, url: string, answers: ReturnType<typeof stream>[]): Promise<any[]> {
-  const requests: unknown[] = [];
+async function standIn(
+  { page }: ConsolePage,
+  url: string,
+  answers: ReturnType<typeof stream>[],
+): Promise<RunBody[]> {
+  const requests: RunBody[] = [];
   await page.route(`${url}/`, (route) => {
     requests.push(route.request().postDataJSON());
     return route.fulfill(answers[requests.length - 1] ?? { status: 500 });
@@ -91,12 +100,15 @@ Deno.test("a form is made from any schema, and gives back values of its types", 
   await page.keyboard.press("Control+Enter");
   await form.waitFor({ state: "detached" });
   await ui.ended();
-  assert.deepEqual(requests[1].resume, [{
+  assert.deepEqual(requests[1]?.resume, [{
     interruptId: "i",
     status: "resolved",
     payload: { name: "web", count: 3, size: 2, open: true, tags: ["a"] },
   }]);
-  assert.equal(requests[1].forwardedProps.iacCode.rosInvocationId, requests[0].forwardedProps.iacCode.rosInvocationId);
+  assert.equal(
+    requests[1]?.forwardedProps.iacCode.rosInvocationId,
+    requests[0]?.forwardedProps.iacCode.rosInvocationId,
+  );
 });
 
 Deno.test("events that nobody knows yet are passed over", async () => {
