@@ -77,7 +77,7 @@ export const REFUSED_TOTAL_MS = 30_000;
 export const LAG_MS = 2_000;
 export const LAG_STEP_MS = 200;
 /** A subscription that is silent for this long may be one that tells nothing: its task is asked for. */
-export const SILENT_MS = 2_000;
+export const SILENT_MS = 12_000;
 /** CancelTask that cannot be delivered is tried again for this long. */
 export const CANCEL_RETRY_MS = 60_000;
 export const CANCEL_RETRY_STEP_MS = 1_000;

@@ -11,7 +11,7 @@ import { eventLines } from "./support/event_lines.ts";
 import { type Cut, type MemoryKernel, memoryKernel } from "./support/memory_kernel.ts";
 import { instantClock, serviceOn } from "./support/service.ts";
 import { strictThread } from "./support/strict_stream.ts";
-import { statusIn, type Timeline, timelinesOf } from "./support/task_timeline.ts";
+import { saidIn, statusIn, type Timeline, timelinesOf } from "./support/task_timeline.ts";
 import { readWire, wireNames } from "./support/wires.ts";
 
 /** More rounds of questions than any wire has. */
@@ -70,18 +70,6 @@ function answersTo(last: JsonObject | undefined): JsonObject[] | undefined {
     const payload = reason === "tool_call" ? { decision: "allow_once" } : chosen;
     return { interruptId: id ?? null, status: "resolved", payload };
   });
-}
-
-/** All that the agent and the pipeline's steps say in frames. */
-function saidIn(frames: readonly JsonObject[]): string {
-  return frames.map((frame) => {
-    const { iac = {}, message, taskId } = statusIn(frame) ?? {};
-    const { pipeline } = iac;
-    if (isObject(pipeline)) {
-      return pipeline.eventType === "text_delta" && isObject(pipeline.data) ? String(pipeline.data.text) : "";
-    }
-    return message?.messageId === `${taskId}-message` ? message.text : "";
-  }).join("");
 }
 
 function textOf(events: readonly JsonObject[]): string {

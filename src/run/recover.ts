@@ -91,16 +91,12 @@ async function withoutGap(context: RunContext, stream: KernelStream, first: Fram
  * open, in a kernel that was started again and tells the rest to another request.
  */
 function endingWithTask(context: RunContext, stream: KernelStream): KernelStream {
-  const { clock } = context.services;
   let reading: Promise<Frame[] | undefined> | undefined;
   async function next(): Promise<Frame[] | undefined> {
     reading ??= stream.next();
     reading.catch(() => undefined);
     while (true) {
-      using timer = linkedAbort(context.control.signal);
-      const silent = clock.sleep(SILENT_MS, timer.signal).then(() => "silent" as const);
-      const came = await Promise.race([reading, silent]);
-      timer.abort();
+      const came = await within(context, reading);
       if (came !== "silent") {
         reading = undefined;
         return came;
@@ -111,6 +107,17 @@ function endingWithTask(context: RunContext, stream: KernelStream): KernelStream
     }
   }
   return { next, close: () => stream.close() };
+}
+
+/** What a read brings, or that it has brought nothing for a while. */
+async function within<T>({ services, control }: RunContext, reading: Promise<T>): Promise<T | "silent"> {
+  using timer = linkedAbort(control.signal);
+  try {
+    const silent = services.clock.sleep(SILENT_MS, timer.signal).then(() => "silent" as const);
+    return await Promise.race([reading, silent]);
+  } finally {
+    timer.abort();
+  }
 }
 
 /** GetTask; asked again for up to 2 s while it shows a question that was answered. */

@@ -156,7 +156,7 @@ export function memoryKernel(timeline: Timeline, cut?: Cut): MemoryKernel {
 }
 
 /** What GetTask tells after so many frames: every text piece in its history, the last update in its status and metadata. */
-function account(
+export function account(
   { taskId, contextId, frames }: Timeline,
   position: number,
   answered: readonly string[],
@@ -186,13 +186,23 @@ function account(
   };
 }
 
-/** Text waits in the kernel until an event of another kind is written to the journal. */
+/** Text waits in the kernel until something of another kind happens. */
 const DEFERRED = ["text_delta", "thinking_delta"];
 
-function journal({ envelopes, frames }: Timeline, position: number, after: number): PipelineState {
-  const reached = Math.max(0, ...frames.slice(0, position).map((frame) => sequenceOf(statusIn(frame)?.iac ?? {}) ?? 0));
-  const written = envelopes.filter(({ sequence }) => (integer(sequence) ?? 0) <= reached);
-  const last = written.findLastIndex(({ eventType }) => !DEFERRED.includes(String(eventType)));
-  const events = written.slice(0, last + 1).filter(({ sequence }) => (integer(sequence) ?? 0) > after);
-  return { snapshot: { pipelineRunId: String(envelopes[0]?.pipelineRunId), sequence: reached }, events };
+/** The pipeline events after a sequence that the kernel has written down after so many frames. */
+export function journal({ envelopes, frames }: Timeline, position: number, after: number): PipelineState {
+  let reached = 0;
+  let written = 0;
+  for (const frame of frames.slice(0, position)) {
+    const { pipeline, ...others } = statusIn(frame)?.iac ?? {};
+    reached = Math.max(reached, sequenceOf({ pipeline: pipeline ?? null }) ?? 0);
+    const isDeferred = isObject(pipeline) && DEFERRED.includes(String(pipeline.eventType)) &&
+      others.input === undefined;
+    if (!isDeferred) written = reached;
+  }
+  const events = envelopes.filter(({ sequence }) => {
+    const at = integer(sequence) ?? 0;
+    return at > after && at <= written;
+  });
+  return { snapshot: { pipelineRunId: String(envelopes[0]?.pipelineRunId), sequence: written }, events };
 }

@@ -95,6 +95,18 @@ function envelopesOf({ exchanges }: Wire, taskId: string): JsonObject[] {
   return [...bySequence].sort(([one], [other]) => one - other).map(([, envelope]) => envelope);
 }
 
+/** All that the agent and the pipeline's steps say in frames. */
+export function saidIn(frames: readonly JsonObject[]): string {
+  return frames.map((frame) => {
+    const { iac = {}, message, taskId } = statusIn(frame) ?? {};
+    const { pipeline } = iac;
+    if (isObject(pipeline)) {
+      return pipeline.eventType === "text_delta" && isObject(pipeline.data) ? String(pipeline.data.text) : "";
+    }
+    return message?.messageId === `${taskId}-message` ? message.text : "";
+  }).join("");
+}
+
 /** The sequence of the pipeline event in metadata.iac_code. */
 export function sequenceOf({ pipeline }: JsonObject): number | undefined {
   return isObject(pipeline) ? integer(pipeline.sequence) : undefined;
