@@ -59,7 +59,7 @@ function connect(kernel: DemoKernel): WireClient {
     for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
       // A read may end between the two characters of a line's end.
       assert.doesNotMatch(last + chunk, /(?<!\r)\n/, "lines end in CRLF");
-      last = chunk.slice(-1);
+      last = chunk.endsWith("\r") ? "\r" : "";
       parser.feed(chunk);
       yield* results.splice(0);
     }
