@@ -23,6 +23,8 @@ export interface RealKernel {
   modelCalls(): Promise<string[]>;
   /** Asks the kernel directly; the JSON-RPC answer's result. */
   call(method: "GetTask", params: JsonObject): Promise<JsonObject>;
+  /** All events of a task's pipeline, from the kernel's own journal. */
+  pipelineEvents(taskId: string): Promise<JsonObject[]>;
   /** What another iac-code program needs to run beside it. */
   readonly env: Readonly<Record<string, string>>;
   close(): Promise<void>;
@@ -83,6 +85,13 @@ export async function startKernel({ folder, linger = false }: KernelOptions): Pr
       const { result, error } = await response.json();
       if (!isObject(result)) throw new Error(`${method}: ${JSON.stringify(error)}`);
       return result;
+    },
+    async pipelineEvents(taskId) {
+      const query = new URLSearchParams({ taskId, afterSequence: "0" });
+      const headers = { authorization: `Bearer ${KERNEL_TOKEN}` };
+      const response = await fetch(`${started.url}/iac-code/pipeline/state?${query}`, { headers });
+      const { events } = await response.json();
+      return events;
     },
     async close() {
       await started.kill();

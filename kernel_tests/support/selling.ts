@@ -4,7 +4,7 @@ import { filesIn } from "./lab.ts";
 import { CANCELLED, choose, type Person, type Status, type Turn } from "./person.ts";
 import { forget, goOn, pipelineEvents, type Story } from "./stories.ts";
 
-const FIELDS = { runMode: "pipeline", pipelineName: "selling" };
+export const CANDIDATES_FIELDS = { runMode: "pipeline", pipelineName: "selling" };
 const DENIED = "result The user explicitly denied this tool operation";
 
 /** The file that each open permission is about, in the order in which they are open. */
@@ -16,7 +16,7 @@ function selling(title: string, answers: readonly [Status, Status], fields = {})
   let files: string[] = [];
   return {
     title,
-    fields: { ...FIELDS, ...fields },
+    fields: { ...CANDIDATES_FIELDS, ...fields },
     async begin(person) {
       const asked = await untilBothAsk(person);
       files = targets(person);
@@ -38,7 +38,7 @@ function selling(title: string, answers: readonly [Status, Status], fields = {})
  * Until both candidates have asked. On a busy machine one may be so late that it missed the first interrupt: then an answer
  * is not sent, but announced again together with the other's question.
  */
-async function untilBothAsk(person: Person): Promise<Turn> {
+export async function untilBothAsk(person: Person): Promise<Turn> {
   const turn = await person.say("Design a web site.");
   assert.equal(turn.end, "interrupt", turn.message);
   if (person.open.length === 2) return turn;
@@ -101,7 +101,7 @@ const DENIES = { status: "resolved", payload: { decision: "deny" } } as const;
  */
 export const LOST: Story = {
   title: "candidates' permissions that the kernel has lost are told so, and the pipeline can go on",
-  fields: FIELDS,
+  fields: CANDIDATES_FIELDS,
   begin: untilBothAsk,
   async finish(person) {
     for (let tries = 0; tries < 2; tries++) {
@@ -130,7 +130,7 @@ export const CANDIDATES: readonly Story[] = [
 /** A story that begins at the choice. */
 export const SELECTION: Story = {
   title: "one of two candidates is chosen",
-  fields: FIELDS,
+  fields: CANDIDATES_FIELDS,
   async begin(person): Promise<Turn> {
     await untilBothAsk(person);
     const turn = await person.answer(ALLOWS);

@@ -28,7 +28,7 @@ export interface Story {
 }
 
 /** A command that leaves a trace each time it runs. */
-const append = (word: string): JsonObject => ({ tool: "bash", args: { command: `echo ${word} >> ran.txt` } });
+export const append = (word: string): JsonObject => ({ tool: "bash", args: { command: `echo ${word} >> ran.txt` } });
 const ran = (word: string): string => `call bash {"command":"echo ${word} >> ran.txt"}`;
 const RAN = "result Exit code: 0";
 const DENIED = /^result The user explicitly denied this tool operation/;
@@ -116,7 +116,7 @@ const QUESTION = {
   options: [{ id: "hz", label: "Hangzhou" }, { id: "bj", label: "Beijing" }],
 };
 const REJECT = { status: "rejected", "rejection_reason": "none" };
-const DESIGN = scripted(
+export const DESIGN = scripted(
   "Design it.",
   [{ text: "One question." }, { tool: "ask_user_question", args: QUESTION }],
   [{ text: "Understood." }, { tool: "complete_step", args: { conclusion: REJECT } }],
@@ -126,7 +126,7 @@ const ASKED = [
   "agent One question.",
   'call ask_user_question {"options":[{"id":"hz","label":"Hangzhou"},{"id":"bj","label":"Beijing"}],"question":"Which region?"}',
 ];
-const SOLUTION_FIRST = { runMode: "pipeline", pipelineName: "selling_solution_first" };
+export const SOLUTION_FIRST = { runMode: "pipeline", pipelineName: "selling_solution_first" };
 
 function question(title: string, answer: Status, result: string): Story {
   return {
