@@ -43,7 +43,10 @@ type Answer = Response | { readonly refusal: Refusal; readonly language: Languag
 /** The application over its services. It never throws. */
 export function createApp(settings: AppSettings, services: Services): App {
   return async (request) => {
-    const head: Head = { method: request.method, url: new URL(request.url), headers: request.headers };
+    // A Host that makes no URL is nobody's.
+    const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
+    if (!url) return refuse(refusal("FORBIDDEN_HOST"), "en", {});
+    const head: Head = { method: request.method, url, headers: request.headers };
     const cors = corsHeaders(head, settings.access);
     const fallback = negotiate(undefined, request.headers.get("accept-language"));
     try {

@@ -10,6 +10,11 @@ export const CANCEL_BODY_BYTES = 64 * KIB;
 export const BODY_MS = 30_000;
 /** JSON deeper than this is an attack on a recursive reader. */
 export const JSON_DEPTH = 200;
+/** Entries of a request's lists; validating takes time for each. */
+export const MESSAGES = 10_000;
+export const CONTEXT_ITEMS = 10_000;
+export const RESUME_ENTRIES = 1_024;
+export const LLM_HEADERS = 100;
 export const ID_CHARS = 1024;
 export const INVOCATION_CHARS = 256;
 /** Free texts of iacCode (model, channel, a header's value ...). */

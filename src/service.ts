@@ -65,6 +65,7 @@ export async function createService(
     heartbeatMs,
     stalledMs,
     stopping: false,
+    secrets: [kernelAt.token, settings.authToken].filter((token) => token !== undefined),
   };
   const access = {
     loopback: isLoopback(settings.host),

@@ -84,8 +84,8 @@ function clashes(values: Values): string[] {
       `--host ${host} can be reached from other machines: set IAC_CODE_AGUI_AUTH_TOKEN, or listen on 127.0.0.1.`,
     ],
     [
-      (get("allow-origin") as readonly string[]).includes("*") && isOpen,
-      "--allow-origin * lets every web page in: set IAC_CODE_AGUI_AUTH_TOKEN, or name the origins.",
+      ["*", "null"].some((origin) => (get("allow-origin") as readonly string[]).includes(origin)) && isOpen,
+      "--allow-origin * (or null) lets every web page in: set IAC_CODE_AGUI_AUTH_TOKEN, or name the origins.",
     ],
     [
       url !== undefined && get("allow-remote-a2a") !== true && !isLoopback(new URL(url).hostname),

@@ -30,6 +30,7 @@ export const CHINESE: Messages = {
   fieldUnknown: "{field} 不是已知字段。",
   fieldEmpty: "{field} 不能为空。",
   fieldTooLong: "{field} 超过 {limit} 个字符。",
+  fieldTooMany: "{field} 的条目超过 {limit} 个。",
   fieldAllowed: "{field} 必须是以下值之一：{allowed}。",
   fieldPositive: "{field} 必须是正整数。",
   fieldText: "{field} 必须是格式正确的 Unicode 文本。",

@@ -29,6 +29,7 @@ export const ENGLISH = {
   fieldUnknown: "{field} is not a known field.",
   fieldEmpty: "{field} must not be empty.",
   fieldTooLong: "{field} is longer than {limit} characters.",
+  fieldTooMany: "{field} has more than {limit} entries.",
   fieldAllowed: "{field} must be one of: {allowed}.",
   fieldPositive: "{field} must be a positive integer.",
   fieldText: "{field} must be well-formed Unicode text.",

@@ -32,6 +32,7 @@ export const FRENCH: Messages = {
   fieldUnknown: "{field} n'est pas un champ connu.",
   fieldEmpty: "Le champ {field} ne doit pas être vide.",
   fieldTooLong: "Le champ {field} dépasse {limit} caractères.",
+  fieldTooMany: "{field} contient plus de {limit} éléments.",
   fieldAllowed: "Le champ {field} doit avoir l'une des valeurs suivantes\u00a0: {allowed}.",
   fieldPositive: "Le champ {field} doit être un entier strictement positif.",
   fieldText: "Le champ {field} doit être un texte Unicode bien formé.",

@@ -32,6 +32,7 @@ export const GERMAN: Messages = {
   fieldUnknown: "{field} ist kein bekanntes Feld.",
   fieldEmpty: "{field} darf nicht leer sein.",
   fieldTooLong: "{field} ist länger als {limit} Zeichen.",
+  fieldTooMany: "{field} hat mehr als {limit} Einträge.",
   fieldAllowed: "{field} muss einer der folgenden Werte sein: {allowed}.",
   fieldPositive: "{field} muss eine positive ganze Zahl sein.",
   fieldText: "{field} muss wohlgeformter Unicode-Text sein.",

@@ -32,6 +32,7 @@ export const JAPANESE: Messages = {
   fieldUnknown: "{field} は不明なフィールドです。",
   fieldEmpty: "{field} は空にできません。",
   fieldTooLong: "{field} が {limit} 文字を超えています。",
+  fieldTooMany: "{field} の項目が {limit} 個を超えています。",
   fieldAllowed: "{field} は次のいずれかでなければなりません：{allowed}。",
   fieldPositive: "{field} は正の整数でなければなりません。",
   fieldText: "{field} は正しい形式の Unicode テキストでなければなりません。",

@@ -32,6 +32,7 @@ export const PORTUGUESE: Messages = {
   fieldUnknown: "{field} não é um campo conhecido.",
   fieldEmpty: "O campo {field} não deve estar vazio.",
   fieldTooLong: "O campo {field} excede {limit} caracteres.",
+  fieldTooMany: "{field} tem mais de {limit} itens.",
   fieldAllowed: "O campo {field} deve ser um dos seguintes valores: {allowed}.",
   fieldPositive: "O campo {field} deve ser um número inteiro positivo.",
   fieldText: "O campo {field} deve ser um texto Unicode bem formado.",

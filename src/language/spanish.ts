@@ -32,6 +32,7 @@ export const SPANISH: Messages = {
   fieldUnknown: "{field} no es un campo conocido.",
   fieldEmpty: "El campo {field} no debe estar vacío.",
   fieldTooLong: "El campo {field} supera los {limit} caracteres.",
+  fieldTooMany: "{field} tiene más de {limit} elementos.",
   fieldAllowed: "El campo {field} debe ser uno de los siguientes: {allowed}.",
   fieldPositive: "El campo {field} debe ser un número entero positivo.",
   fieldText: "El campo {field} debe ser texto Unicode bien formado.",

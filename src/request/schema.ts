@@ -4,9 +4,17 @@
  */
 import { z } from "zod";
 import { invalid, type Refusal } from "../errors.ts";
-import type { Json } from "../json.ts";
+import { isObject, type Json } from "../json.ts";
 import type { MessageKey } from "../language/messages.ts";
-import { ID_CHARS, INVOCATION_CHARS, TEXT_FIELD_CHARS } from "../limits.ts";
+import {
+  CONTEXT_ITEMS,
+  ID_CHARS,
+  INVOCATION_CHARS,
+  LLM_HEADERS,
+  MESSAGES,
+  RESUME_ENTRIES,
+  TEXT_FIELD_CHARS,
+} from "../limits.ts";
 import { userMessage } from "./content.ts";
 import type { CancelRequest, RunRequest } from "./run_request.ts";
 
@@ -82,6 +90,8 @@ export type Validated<T> = { readonly request: T } | { readonly refusal: Refusal
 
 /** A run's body → the request, or INVALID_INPUT for the first field that is wrong. Messages beside a resume are ignored. */
 export function validateRun(body: Json): Validated<RunRequest> {
+  const crowd = tooMany(body);
+  if (crowd) return { refusal: crowd };
   const parsed = envelope.safeParse(body);
   if (!parsed.success) return { refusal: firstProblem(parsed.error, body) };
   const { threadId, runId, parentRunId, messages, forwardedProps, resume } = parsed.data;
@@ -92,6 +102,24 @@ export function validateRun(body: Json): Validated<RunRequest> {
   if (!checked.success) return { refusal: firstProblem(checked.error, body) };
   const found = userMessage(checked.data.messages);
   return "refusal" in found ? found : { request: { ...base, message: found.message } };
+}
+
+/** Lists that are longer than anything sensible would keep the validation, and with it everybody, busy. */
+function tooMany(body: Json): Refusal | undefined {
+  if (!isObject(body)) return undefined;
+  const { forwardedProps } = body;
+  const iac = isObject(forwardedProps) ? forwardedProps.iacCode : undefined;
+  const lists: readonly (readonly [string, Json | undefined, number])[] = [
+    ["messages", body.messages, MESSAGES],
+    ["context", body.context, CONTEXT_ITEMS],
+    ["resume", body.resume, RESUME_ENTRIES],
+    ["forwardedProps.iacCode.llmHeaders", isObject(iac) ? iac.llmHeaders : undefined, LLM_HEADERS],
+  ];
+  for (const [field, value, limit] of lists) {
+    const size = Array.isArray(value) ? value.length : isObject(value) ? Object.keys(value).length : 0;
+    if (size > limit) return invalid("fieldTooMany", field, { limit });
+  }
+  return undefined;
 }
 
 /** A cancel's body → the request, or INVALID_INPUT. */

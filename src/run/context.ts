@@ -37,6 +37,8 @@ export interface Services {
   readonly stalledMs: number;
   /** Whether the service is shutting down: no run begins any more. */
   stopping: boolean;
+  /** Tokens of the service itself: no reason that a client sees may hold them. */
+  readonly secrets: readonly string[];
 }
 
 /** One run under way. */

@@ -46,11 +46,17 @@ export async function followOnce(context: RunContext): Promise<"ended" | "cut"> 
     if (outcome === "gather") await announce(context);
     return outcome === "on" || outcome === "retry" ? "cut" : "ended";
   }
-  return await subscribe(context);
+  const followed = await subscribe(context);
+  if (followed !== "refused") return followed;
+  // A task that nobody works on, and that still shows only what was answered, has ended its turn.
+  if (step !== "lags" || frame.kind !== "task") return "cut";
+  const { input: _, pendingPermissions: __, ...iac } = frame.status.iac;
+  await take(context, [{ ...frame, status: { ...frame.status, iac } }]);
+  return "ended";
 }
 
 /** Subscribes first and asks for what was missed then, so that nothing can happen in between. */
-async function subscribe(context: RunContext): Promise<"ended" | "cut"> {
+async function subscribe(context: RunContext): Promise<"ended" | "cut" | "refused"> {
   const { services, mapper, control } = context;
   const opened = await services.kernel.stream("SubscribeToTask", { id: mapper.taskId }, control.signal);
   const stream = endingWithTask(context, opened);
@@ -58,7 +64,7 @@ async function subscribe(context: RunContext): Promise<"ended" | "cut"> {
   try {
     const first = await stream.next();
     // A task that has ended meanwhile cannot be subscribed to: its account is asked for again.
-    if (!first || first.some(({ kind }) => kind === "error")) return "cut";
+    if (!first || first.some(({ kind }) => kind === "error")) return "refused";
     await catchUpPipeline(context);
     const consumed = await consume(context, stream, await withoutGap(context, stream, first));
     return consumed === "ended" ? "ended" : "cut";

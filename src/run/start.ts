@@ -85,7 +85,7 @@ function createContext(
   control: RunControl,
   sink: EventSink,
 ): RunContext {
-  const mapper = mapperOf(request, thread, kind === "resume", language);
+  const mapper = mapperOf(request, thread, kind === "resume", language, services.secrets);
   const tally = { began: services.clock.elapsed(), opened: 0, firstMs: undefined, retries: 0 };
   return {
     services,
@@ -102,9 +102,15 @@ function createContext(
   };
 }
 
-function mapperOf(request: RunRequest, thread: Thread, resumed: boolean, language: Language): Mapper {
+function mapperOf(
+  request: RunRequest,
+  thread: Thread,
+  resumed: boolean,
+  language: Language,
+  secrets: readonly string[],
+): Mapper {
   const { execution, contextId, threadId } = thread;
-  const redact = redactor(secretsOf(request));
+  const redact = redactor([...secretsOf(request), ...secrets]);
   return createMapper({
     threadId,
     runId: request.runId,

@@ -38,6 +38,7 @@ export function serviceOn(kernel: Kernel, clock: Clock, root: string): AppServic
     heartbeatMs: 60_000,
     stalledMs: 60_000,
     stopping: false,
+    secrets: [],
   };
   const access = { loopback: true, token: undefined, hosts: [], origins: [], console: false };
   const settings = { access, roots: [root], bodyMs: 60_000, version: "test", protocolVersion: "test" };
