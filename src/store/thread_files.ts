@@ -89,20 +89,9 @@ export async function makeStateDirectory(stateDir: string): Promise<string> {
   return folder;
 }
 
-/** Makes a folder for its owner only; one that is there already belongs to somebody who chose its mode. */
 async function makePrivate(path: string): Promise<void> {
-  if (await isThere(path)) return;
   await Deno.mkdir(path, { recursive: true, mode: 0o700 });
   if (Deno.build.os !== "windows") await Deno.chmod(path, 0o700);
-}
-
-async function isThere(path: string): Promise<boolean> {
-  try {
-    return (await Deno.stat(path)).isDirectory;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }
 
 /** Where the older run ids of a folder's long threads lie: beside it, so that only threads are in it. */
