@@ -107,6 +107,8 @@ export async function startServer(kernelUrl: string, options: ServerOptions = {}
       // The end of a test is not held up by a kernel that does not answer, or a clock that stands.
       services.aftermath.close();
       await stop();
+      // A clock that stands may have ended the stop while a run was still writing its last file.
+      await Promise.all([...services.runs].map(({ finished }) => finished));
       await Deno.remove(root, { recursive: true });
     },
   };

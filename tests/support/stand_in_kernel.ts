@@ -69,6 +69,8 @@ export interface StandInKernel extends AsyncDisposable {
   up(): void;
   /** Closes the connections that wait for a next request, as a server does with idle ones; resolves when they are. */
   closeIdle(): Promise<void>;
+  /** Forgets calls, tasks and scripts, and gives the errors of scripts since the last time. */
+  forget(): unknown[];
 }
 
 /** A frame as the kernel writes it. */
@@ -154,6 +156,14 @@ export function startStandIn(): StandInKernel {
       server ??= listenWire(serve, port);
     },
     closeIdle: async () => await server?.closeIdle(),
+    forget() {
+      calls.length = 0;
+      turns.length = 0;
+      tasks.clear();
+      sessions.clear();
+      handlers.clear();
+      return broken.splice(0);
+    },
     async [Symbol.asyncDispose]() {
       await server?.close();
       if (broken.length > 0) throw new AggregateError(broken, "a script of the stand-in kernel failed");
