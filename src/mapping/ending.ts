@@ -22,12 +22,24 @@ export function endingOf(state: TaskState | undefined): Ending | undefined {
   return state === undefined ? undefined : ENDINGS[state];
 }
 
-/** What the kernel says while it winds down the turn before. */
-const WINDING_DOWN = "Task is already working.";
+/**
+ * What the kernel says, in its own language, to a message that it has not begun on: while it winds down the turn before, or
+ * when the cancel of that turn takes away what the new one was to run with.
+ */
+const REFUSALS: ReadonlySet<string> = new Set([
+  "Task is already working.",
+  "任务已在运行。",
+  "La tarea ya está en ejecución.",
+  "La tâche est déjà en cours.",
+  "Die Aufgabe läuft bereits.",
+  "タスクはすでに実行中です。",
+  "A tarefa já está em execução.",
+  "RuntimeError: A2A context runtime missing",
+]);
 
-/** Whether a status is the kernel's refusal to begin while it still winds down. */
+/** Whether a status is the kernel's refusal to begin, which the same message gets past a little later. */
 export function isRefusal(state: TaskState | undefined, said: string | undefined): boolean {
-  return state === "FAILED" && said?.trim() === WINDING_DOWN;
+  return state === "FAILED" && said !== undefined && REFUSALS.has(said.trim());
 }
 
 /** A JSON-RPC error's code in AG-UI. */

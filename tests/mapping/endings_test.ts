@@ -135,17 +135,29 @@ Deno.test("ends: frames of kinds that nobody knows are passed over", () => {
   assert.deepEqual(run.lines(), ["success"]);
 });
 
-Deno.test("ends: a kernel that still winds down is asked again, and the attempt leaves no trace", () => {
-  const run = mappedRun();
-  const refused = message("Task is already working.", "task-0-4");
-  const other = (frame: Frame): Frame =>
-    "status" in frame ? { ...frame, status: { ...frame.status, taskId: "task-0" } } : frame;
-  run.accept(other(account("SUBMITTED", [])), other(status("FAILED", {}, refused)));
-  assert.deepEqual(run.done, ["RUN_STARTED", "leave", "retry"]);
-  run.accept(...BEGUN, piece("Hello"), ENDED);
-  assert.deepEqual(run.lines(), ["text task-1-message: Hello", "success"]);
-  assert.equal(run.mapper.taskId, "task-1");
-});
+const REFUSALS = {
+  "in English": "Task is already working.",
+  "in Chinese": "任务已在运行。",
+  "in Spanish": "La tarea ya está en ejecución.",
+  "in French": "La tâche est déjà en cours.",
+  "in German": "Die Aufgabe läuft bereits.",
+  "in Japanese": "タスクはすでに実行中です。",
+  "in Portuguese": "A tarefa já está em execução.",
+  "whose cancel of the turn before met the new one": "RuntimeError: A2A context runtime missing",
+};
+for (const [who, words] of Object.entries(REFUSALS)) {
+  Deno.test(`ends: a kernel that still winds down, ${who}, is asked again, and the attempt leaves no trace`, () => {
+    const run = mappedRun();
+    const refused = message(words, "task-0-4");
+    const other = (frame: Frame): Frame =>
+      "status" in frame ? { ...frame, status: { ...frame.status, taskId: "task-0" } } : frame;
+    run.accept(other(account("SUBMITTED", [])), other(status("FAILED", {}, refused)));
+    assert.deepEqual(run.done, ["RUN_STARTED", "leave", "retry"]);
+    run.accept(...BEGUN, piece("Hello"), ENDED);
+    assert.deepEqual(run.lines(), ["text task-1-message: Hello", "success"]);
+    assert.equal(run.mapper.taskId, "task-1");
+  });
+}
 
 Deno.test("ends: the same words are a failure once the task has worked", () => {
   const run = mappedRun();
