@@ -2,6 +2,7 @@
  * `deno task demo`: the service on the demo kernel, one example conversation, then a server to play with. `--once` ends
  * after the example. Nothing to configure: what is set for the service in the environment does not count.
  */
+import { delimiter, dirname } from "node:path";
 import { readCommandLine } from "../src/config/command_line.ts";
 import { readConfiguration } from "../src/config/read.ts";
 import type { Settings } from "../src/config/settings.ts";
@@ -16,11 +17,12 @@ function say(text: string): void {
   for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
 }
 
-/** Settings of a demo that keeps its state and works below `root`. */
+/** Settings of a demo that keeps its state below `root`; it takes any workspace here or beside that, as nothing is written. */
 async function demoSettings(root: string): Promise<Settings> {
   const windows = Deno.build.os === "windows";
   const nothing = { env: () => undefined, unread: new Set<string>(), cwd: () => undefined, windows };
-  const flags = ["--demo", "--console", "--state-dir", `${root}/state`, "--allowed-cwds", `${root}/workspace`];
+  const roots = [Deno.cwd(), dirname(root)].join(delimiter);
+  const flags = ["--demo", "--console", "--state-dir", `${root}/state`, "--allowed-cwds", roots];
   return (await readConfiguration(readCommandLine(flags), nothing)).settings;
 }
 

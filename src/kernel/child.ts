@@ -137,7 +137,7 @@ function notReady(readiness: Exclude<Readiness, "ready">): StartFailure {
 export function noKernel(why: string): StartFailure {
   return new StartFailure([
     `There is no kernel to talk to: ${why} Either
-  install it:            pip install 'iac-code[a2a]'
+  install it:            pip install 'iac-code[a2a]==0.16.0' 'a2a-sdk==1.1.5'
   or say where it is:    --kernel-command /path/to/iac-code
   or use a running one:  --a2a-url http://127.0.0.1:41242 (its token in IAC_CODE_AGUI_A2A_TOKEN)
   or try without:        --demo`,
