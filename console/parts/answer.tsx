@@ -10,18 +10,13 @@ import {
   type Form,
   formOf,
   payloadOf,
+  type Picked,
   questionOf,
 } from "../state/interrupt_form.ts";
 import type { Say } from "../state/words.ts";
 import { Buttons, Choices, labelOf, Question } from "./question.tsx";
 import { useTimeLeft } from "./time_left.ts";
 import { useWords } from "./words.tsx";
-
-/** What the user has picked for one interrupt; without a choice: that it is not answered. */
-export interface Picked {
-  readonly choice: Choice | undefined;
-  readonly entered: Entered;
-}
 
 interface AnswerPanelProps {
   interrupts: readonly Interrupt[];

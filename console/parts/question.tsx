@@ -1,9 +1,8 @@
 /** One interrupt in the form: its question, what the metadata says about it, and the ways to answer. */
 import type { VNode } from "preact";
-import { type Choice, detailsOf, type Entered, type Form, questionOf } from "../state/interrupt_form.ts";
+import { type Choice, detailsOf, type Entered, type Form, type Picked, questionOf } from "../state/interrupt_form.ts";
 import type { Say } from "../state/words.ts";
 import type { WordKey } from "../state/words_en.ts";
-import type { Picked } from "./answer.tsx";
 import { ChoiceFields } from "./choice_fields.tsx";
 import { useWords } from "./words.tsx";
 

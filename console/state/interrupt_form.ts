@@ -30,6 +30,12 @@ export interface Form {
   readonly choices: readonly Choice[];
 }
 
+/** What the user has picked for one interrupt; without a choice: that it is not answered. */
+export interface Picked {
+  readonly choice: Choice | undefined;
+  readonly entered: Entered;
+}
+
 /** The form for an interrupt. Without a schema that can be shown it takes the payload as JSON. */
 export function formOf(interrupt: Interrupt): Form {
   const schema = isObject(interrupt.responseSchema) ? interrupt.responseSchema : {};
