@@ -28,6 +28,10 @@ export const KERNEL_IMAGE_BYTES = 5 * MIB;
 /** Pictures that wait to be scaled down, one after the other. */
 export const FITTINGS_WAITING = 32;
 
+// Connections
+/** The listener gives up when the process has no file left for a connection; it is opened anew after this. */
+export const LISTEN_AGAIN_MS = 100;
+
 // Runs
 /** Runs that may be active at once; each holds one connection to the kernel. */
 export const ACTIVE_RUNS = 4096;
@@ -83,6 +87,8 @@ export const LAG_MS = 2_000;
 export const LAG_STEP_MS = 200;
 /** A subscription that is silent for this long may be one that tells nothing: its task is asked for. */
 export const SILENT_MS = 12_000;
+/** How often the kernel is asked whether a turn that it tells nobody about is over. */
+export const DETACHED_STEP_MS = 500;
 /** CancelTask that cannot be delivered is tried again for this long. */
 export const CANCEL_RETRY_MS = 60_000;
 export const CANCEL_RETRY_STEP_MS = 1_000;

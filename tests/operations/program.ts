@@ -8,6 +8,8 @@ export interface ProgramOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Path below the project. */
   readonly script?: string;
+  /** How many files it may have open; as many as the tests may by default. */
+  readonly files?: number;
 }
 
 export interface Program extends AsyncDisposable {
@@ -29,11 +31,24 @@ const KEPT = ["PATH", "HOME", "DENO_DIR", "XDG_CACHE_HOME", "DENO_TLS_CA_STORE",
 
 /** Starts the program. */
 export function startProgram(options: ProgramOptions = {}): Program {
-  const { args = [], permissions = ["-A"], env = {}, script = "main.ts" } = options;
+  const { args = [], permissions = ["-A"], env = {}, script = "main.ts", files } = options;
   const kept = KEPT.flatMap((name) => Deno.env.has(name) ? [[name, Deno.env.get(name) ?? ""]] : []);
   const config = ["--config", `${PROJECT}deno.json`];
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--no-prompt", "--quiet", ...permissions, ...config, PROJECT + script, ...args],
+  const command = [
+    Deno.execPath(),
+    "run",
+    "--no-prompt",
+    "--quiet",
+    ...permissions,
+    ...config,
+    PROJECT + script,
+    ...args,
+  ];
+  const [name = "", ...rest] = files === undefined
+    ? command
+    : ["sh", "-c", `ulimit -n ${files}; exec "$@"`, "sh", ...command];
+  const child = new Deno.Command(name, {
+    args: rest,
     env: { ...Object.fromEntries(kept), ...env },
     clearEnv: true,
     stdin: "null",
