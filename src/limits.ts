@@ -10,6 +10,8 @@ export const CANCEL_BODY_BYTES = 64 * KIB;
 export const BODY_MS = 30_000;
 /** JSON deeper than this is an attack on a recursive reader. */
 export const JSON_DEPTH = 200;
+/** Values in a body, lists and objects included: parsing, checking and digesting takes time for each, and nobody else is served. */
+export const JSON_VALUES = 200_000;
 /** Entries of a request's lists; validating takes time for each. */
 export const MESSAGES = 10_000;
 export const CONTEXT_ITEMS = 10_000;

@@ -169,6 +169,8 @@ function createTelemetry({ trace, context, metrics, SpanKind, SpanStatusCode }: 
       call: (method, ...rest) => call(method, () => kernel.call(method, ...rest)),
       ensureRestored: (...given) => call("session/ensure-restored", () => kernel.ensureRestored(...given)),
       pipelineState: (...given) => call("pipeline/state", () => kernel.pipelineState(...given)),
+      execution: (...given) => call("execution/state", () => kernel.execution(...given)),
+      sessionOf: (...given) => call("session/recovery", () => kernel.sessionOf(...given)),
     }),
     store: (store) => ({
       load: (threadId) => timed("read", () => store.load(threadId)),

@@ -9,6 +9,7 @@ import { type LinkedAbort, linkedAbort } from "../linked_abort.ts";
 import { isLoopback } from "../loopback.ts";
 import { frameStream, type KernelStream, readText, singleFrame } from "./answer_body.ts";
 import { KernelFailure, toFailure } from "./failure.ts";
+import { type Execution, executionOf } from "./session.ts";
 import { type Frame, parseFrame, type PipelineState } from "./wire.ts";
 
 export interface Kernel {
@@ -34,6 +35,10 @@ export interface Kernel {
   ): Promise<"ready" | "lost" | "notReady">;
   /** The pipeline's snapshot and the events after a sequence; undefined when the task has no pipeline. */
   pipelineState(taskId: string, afterSequence: number, signal: AbortSignal): Promise<PipelineState | undefined>;
+  /** What a context's newest execution does at this moment; undefined when the kernel, since its start, had none in it. */
+  execution(contextId: string, signal: AbortSignal): Promise<Execution | undefined>;
+  /** The messages of an execution's session, oldest first; undefined when the context has gone on to another execution. */
+  sessionOf(contextId: string, executionId: string, signal: AbortSignal): Promise<JsonObject[] | undefined>;
   close(): void;
 }
 
@@ -113,6 +118,26 @@ export function connectKernel({ url, token, clock = systemClock }: KernelSetting
     }
   }
 
+  /** A GET of the kernel's own; undefined for what it does not know. */
+  async function get(
+    path: string,
+    query: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<JsonObject | undefined> {
+    return await within(KERNEL_CALL_MS, signal, async (bounded) => {
+      const response = await send(
+        `${path}?${new URLSearchParams(query)}`,
+        { method: "GET" },
+        "application/json",
+        bounded,
+      );
+      const answer = asJson(await readText(response, bounded));
+      if (response.status === 404) return undefined;
+      if (response.status === 409 || !answer) throw new KernelFailure("status", response.status);
+      return answer;
+    });
+  }
+
   return {
     stream: (method, params, signal) => stream(method, params, linkedAbort(signal)),
     call: (method, params, signal, timeoutMs = KERNEL_CALL_MS) =>
@@ -133,19 +158,21 @@ export function connectKernel({ url, token, clock = systemClock }: KernelSetting
         }
         return "ready";
       }),
-    pipelineState: (taskId, afterSequence, signal) =>
-      within(KERNEL_CALL_MS, signal, async (bounded) => {
-        const query = new URLSearchParams({ taskId, afterSequence: String(afterSequence) });
-        const response = await send(`iac-code/pipeline/state?${query}`, { method: "GET" }, "application/json", bounded);
-        const answer = asJson(await readText(response, bounded));
-        if (response.status === 404) return undefined;
-        if (response.status === 409 || !answer) throw new KernelFailure("status", response.status);
-        const { snapshot, events } = answer;
-        return {
-          snapshot: isObject(snapshot) ? snapshot : undefined,
-          events: Array.isArray(events) ? events.filter(isObject) : [],
-        };
-      }),
+    async pipelineState(taskId, afterSequence, signal) {
+      const query = { taskId, afterSequence: String(afterSequence) };
+      const state = await get("iac-code/pipeline/state", query, signal);
+      if (!state) return undefined;
+      const { snapshot, events } = state;
+      return { snapshot: isObject(snapshot) ? snapshot : undefined, events: objectsIn(events) };
+    },
+    async execution(contextId, signal) {
+      const state = await get("iac-code/execution/state", { contextId }, signal);
+      return state && executionOf(state);
+    },
+    async sessionOf(contextId, executionId, signal) {
+      const recovery = await get("iac-code/session/recovery", { contextId, executionId }, signal);
+      return recovery && objectsIn(recovery.messages);
+    },
     close: () => client.close(),
   };
 }
@@ -158,6 +185,10 @@ export function httpClient(url: URL): Deno.HttpClient {
   if (!isLoopback(hostname) || url.protocol !== "http:") return Deno.createHttpClient({ poolIdleTimeout });
   const port = Number(url.port || 80);
   return Deno.createHttpClient({ poolIdleTimeout, proxy: { transport: "tcp", hostname, port } });
+}
+
+function objectsIn(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 function asJson(body: string): JsonObject | undefined {

@@ -12,11 +12,12 @@ import { type Frame, requiredInputs, type Status } from "../kernel/wire.ts";
 import { GATHER_QUIET_MS, LAG_MS, LAG_STEP_MS } from "../limits.ts";
 import { errorCode, isRefusal } from "../mapping/ending.ts";
 import type { Mapper } from "../mapping/mapper.ts";
+import { getTask } from "./account.ts";
 import { consume, type Consumed, readUntilQuiet, take } from "./consume.ts";
 import { countRetry, perform, type RunContext } from "./context.ts";
 import { untilStopped } from "./control.ts";
 import { createPatience, openStream } from "./new_run.ts";
-import { followOnce, followThroughCuts, getTask } from "./recover.ts";
+import { followOnce, followThroughCuts } from "./recover.ts";
 import { openQuestions, whyRefused } from "./settle.ts";
 
 /** Attempts to send one answer whose connection broke each time. */

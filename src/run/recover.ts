@@ -3,12 +3,14 @@ import { RunFailure } from "../errors.ts";
 import type { KernelStream } from "../kernel/answer_body.ts";
 import { KernelFailure } from "../kernel/failure.ts";
 import { isGapBefore, isJournaled, nextStep } from "../kernel/recovery.ts";
-import type { Frame, PipelineState } from "../kernel/wire.ts";
+import type { Frame } from "../kernel/wire.ts";
 import { HISTORY_MESSAGES, LAG_MS, LAG_STEP_MS, RECOVERIES, RECOVERY_WAITS_MS, SILENT_MS } from "../limits.ts";
 import { linkedAbort } from "../linked_abort.ts";
+import { getTask, pipelineState } from "./account.ts";
 import { announce, consume, read, take } from "./consume.ts";
 import { countRetry, perform, type RunContext, runFields } from "./context.ts";
 import { untilStopped } from "./control.ts";
+import { followDetached, isDetached } from "./detached.ts";
 
 /** Follows a task to its end through any number of cuts, up to a bound. Throws RunFailure when the kernel is gone. */
 export async function followThroughCuts(context: RunContext): Promise<void> {
@@ -37,6 +39,7 @@ async function pickUp(context: RunContext): Promise<"ended" | "cut"> {
 
 /** Asks for the task once, and maps its end or follows it. Throws KernelFailure when the kernel does not answer. */
 export async function followOnce(context: RunContext): Promise<"ended" | "cut"> {
+  if (isDetached(context) && await followDetached(context)) return "ended";
   const frame = await taskBeyondLag(context);
   const step = nextStep(frame, context.mapper.isApplied);
   if (step === "lost") throw new RunFailure("A2A_UNAVAILABLE");
@@ -138,20 +141,10 @@ async function taskBeyondLag(context: RunContext): Promise<Frame> {
   }
 }
 
-/** The task's own account, with up to `historyLength` messages. */
-export async function getTask({ services, mapper, control }: RunContext, historyLength: number): Promise<Frame> {
-  return await services.kernel.call("GetTask", { id: mapper.taskId, historyLength }, control.signal);
-}
-
 /** Maps the pipeline events that were missed, in their order. */
 async function catchUpPipeline(context: RunContext): Promise<void> {
   const { mapper, request } = context;
   if (mapper.sequence === 0 && request.iacCode.runMode !== "pipeline") return;
   const state = await pipelineState(context);
   if (state) await perform(context, mapper.recover(state, false));
-}
-
-/** The pipeline's state after the last sequence that was mapped; undefined when the task has no pipeline. */
-export async function pipelineState({ services, mapper, control }: RunContext): Promise<PipelineState | undefined> {
-  return await services.kernel.pipelineState(mapper.taskId ?? "", mapper.sequence, control.signal);
 }

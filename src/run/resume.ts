@@ -8,10 +8,10 @@ import { type Frame, isFinal, requiredInputs, type Status } from "../kernel/wire
 import { LAG_MS, LAG_STEP_MS } from "../limits.ts";
 import type { Mapper } from "../mapping/mapper.ts";
 import type { ResumeEntry } from "../request/run_request.ts";
+import { getTask, pipelineState } from "./account.ts";
 import { accepted, sendAnswers } from "./answer.ts";
 import { announce, take } from "./consume.ts";
 import { perform, type RunContext } from "./context.ts";
-import { getTask, pipelineState } from "./recover.ts";
 import { openQuestions, takenBefore } from "./settle.ts";
 
 /** Throws RunFailure, KernelFailure, or the abort of a run that is stopped; until an answer is accepted, all stays open. */

@@ -7,9 +7,9 @@ import { answeredIn } from "../kernel/recovery.ts";
 import { type PipelineState, type RequiredInput, requiredInputs, type Status } from "../kernel/wire.ts";
 import type { Mapper } from "../mapping/mapper.ts";
 import type { PendingInput } from "../thread/thread.ts";
+import { getTask } from "./account.ts";
 import type { RunContext } from "./context.ts";
 import { untilStopped } from "./control.ts";
-import { getTask } from "./recover.ts";
 
 /**
  * The pending interrupts that wait for no answer any more, going by the task's status and the pipeline's missed events.

@@ -141,6 +141,8 @@ export function memoryKernel(timeline: Timeline, cut?: Cut): MemoryKernel {
         Promise.resolve().then(workOn).then(() =>
           envelopes.length === 0 ? undefined : journal(timeline, position, after)
         ),
+      execution: () => Promise.resolve(undefined),
+      sessionOf: () => Promise.resolve(undefined),
       close() {},
     },
     told,

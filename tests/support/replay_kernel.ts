@@ -28,7 +28,7 @@ export interface ReplayOptions {
   /** Exchanges that answer any number of calls. */
   readonly repeated?: readonly number[];
   /** Answers to calls that the recorded adapter did not make. */
-  readonly beyond?: Partial<Readonly<Record<CallName, Script>>>;
+  readonly beyond?: Partial<Readonly<Record<Call["name"], Script>>>;
 }
 
 export interface Replay {

@@ -13,7 +13,9 @@ export type CallName =
   | "SubscribeToTask"
   | "CancelTask"
   | "ensure-restored"
-  | "pipeline-state";
+  | "pipeline-state"
+  | "execution-state"
+  | "session-recovery";
 
 /** One request to the kernel, and the means to answer it. */
 export interface Call {
@@ -171,11 +173,17 @@ export function startStandIn(): StandInKernel {
   };
 }
 
+/** What the service asks with GET. */
+const ASKED: ReadonlyMap<string, CallName> = new Map([
+  ["/iac-code/pipeline/state", "pipeline-state"],
+  ["/iac-code/execution/state", "execution-state"],
+  ["/iac-code/session/recovery", "session-recovery"],
+]);
+
 function parse({ method, path, body }: Exchange): { name: CallName; params: JsonObject; rpcId: string } {
   const url = new URL(path, "http://kernel");
-  if (method === "GET" && url.pathname === "/iac-code/pipeline/state") {
-    return { name: "pipeline-state", params: Object.fromEntries(url.searchParams), rpcId: "" };
-  }
+  const asked = ASKED.get(url.pathname);
+  if (method === "GET" && asked) return { name: asked, params: Object.fromEntries(url.searchParams), rpcId: "" };
   const value: unknown = JSON.parse(body);
   if (!isObject(value)) throw new Error(`not a call: ${method} ${path}`);
   if (url.pathname === "/iac-code/session/ensure-restored") {
@@ -305,6 +313,9 @@ function standardAnswer(name: CallName, tasks: ReadonlyMap<string, StandInTask>)
         return await call.answer(200, "application/json", `{"status":"current"}`);
       case "pipeline-state":
         return await call.answer(404, "application/json", `{"error":"A2A pipeline state not found"}`);
+      case "execution-state":
+      case "session-recovery":
+        return await call.answer(404, "application/json", `{"error":"Execution was not found"}`);
       case "GetTask":
         return isKnown ? await call.reply(task.snapshot()) : await call.fail(-32001, "Task not found");
       case "CancelTask":
