@@ -4,7 +4,7 @@ import { ERRORS, type Refusal, refusal } from "./errors.ts";
 import type { Language } from "./language/messages.ts";
 import { sentence } from "./language/messages.ts";
 import { negotiate } from "./language/negotiate.ts";
-import { CANCEL_BODY_BYTES, JSON_DEPTH, KERNEL_IMAGE_BYTES, RUN_BODY_BYTES } from "./limits.ts";
+import { CANCEL_BODY_BYTES, JSON_DEPTH, JSON_VALUES, KERNEL_IMAGE_BYTES, RUN_BODY_BYTES } from "./limits.ts";
 import { errorKind, errorPlace } from "./log.ts";
 import { readBody } from "./request/body.ts";
 import { type Access, corsHeaders, type Head, passGates, type Route } from "./request/gates.ts";
@@ -159,7 +159,10 @@ async function readJson(
   if ("code" in bytes) return bytes;
   const parsed = parseJson(bytes);
   if (parsed.ok) return parsed;
-  return parsed.why === "depth" ? invalid("nestedTooDeeply", "$", { limit: JSON_DEPTH }) : refusal("INVALID_JSON");
+  if (parsed.why === "json") return refusal("INVALID_JSON");
+  return parsed.why === "depth"
+    ? invalid("nestedTooDeeply", "$", { limit: JSON_DEPTH })
+    : invalid("fieldTooMany", "$", { limit: JSON_VALUES });
 }
 
 /** The language that a body asks for, also when the rest of it is wrong. */

@@ -18,3 +18,14 @@ export function text(value: unknown): string | undefined {
 export function integer(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) ? value : undefined;
 }
+
+/** Where a string of a JSON text ends, behind its closing quote; `at` is its opening one. The text's end when none closes it. */
+export function endOfString(written: string, at: number): number {
+  let end = at + 1;
+  for (; end < written.length; end++) {
+    const code = written.charCodeAt(end);
+    if (code === 0x22) return end + 1;
+    if (code === 0x5c) end++;
+  }
+  return written.length;
+}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { answerDigest, pythonDigest } from "../../src/digest.ts";
-import { JSON_DEPTH } from "../../src/limits.ts";
+import { JSON_DEPTH, JSON_VALUES, RUN_BODY_BYTES } from "../../src/limits.ts";
 import { parseJson } from "../../src/request/json.ts";
 import recorded from "./digests.json" with { type: "json" };
 
@@ -12,7 +12,7 @@ function bytesOf(text: string): Uint8Array {
 }
 
 /** Why a body is refused; undefined when it is taken. */
-function refused(body: Uint8Array | string): "json" | "depth" | undefined {
+function refused(body: Uint8Array | string): "json" | "depth" | "size" | undefined {
   const parsed = parseJson(typeof body === "string" ? bytesOf(body) : body);
   return parsed.ok ? undefined : parsed.why;
 }
@@ -153,4 +153,34 @@ Deno.test("the digest of an answer is that of its status and payload", () => {
     pythonDigest('{"payload":{"a":"\\u00fc","b":[1]},"status":"resolved"}'),
   );
   assert.notEqual(answerDigest("resolved", { decision: "deny" }), answerDigest("resolved", { decision: "allow_once" }));
+});
+
+Deno.test("more values than a body may have are refused unparsed; as many as it may have are taken", () => {
+  const list = (count: number) => `[${"0,".repeat(count - 2)}"[,{"]`;
+  assert.equal(refused(list(JSON_VALUES)), undefined);
+  assert.equal(refused(list(JSON_VALUES + 1)), "size");
+  assert.equal(refused(`{${'"a":{},'.repeat(JSON_VALUES)}"a":1}`), "size");
+});
+
+Deno.test("no body keeps everybody waiting: reading and digesting it takes time for its length, not for the square of it", () => {
+  const many = Array.from({ length: JSON_VALUES - 1 }, (_, at) => at);
+  const long = "x".repeat(RUN_BODY_BYTES / 2_000);
+  const bodies: [string, string][] = [
+    ["decimals", `[${many.map((at) => `${at}.5`).join()}]`],
+    ["keys", `{${many.map((at) => `"${at * 7_919 % JSON_VALUES}":1.5`).join()}}`],
+    [
+      "long keys that end in characters beyond U+FFFF",
+      `{${many.slice(0, 1_000).map((at) => `"${long}😀${at}":1`).join()}}`,
+    ],
+    ["one long number", "9".repeat(RUN_BODY_BYTES)],
+    ["escapes", `"${"\\\\".repeat(RUN_BODY_BYTES / 2 - 1)}"`],
+  ];
+  for (const [name, body] of bodies) {
+    const began = performance.now();
+    assert.equal(refused(body), undefined, name);
+    pythonDigest(body);
+    const ms = performance.now() - began;
+    // Far above what a slow machine needs, far below the minute that the square of it takes.
+    assert.ok(ms < 5_000, `${name}: ${ms} ms`);
+  }
 });
