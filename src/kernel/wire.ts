@@ -159,15 +159,16 @@ export function requiredInputs(iac: JsonObject): RequiredInput[] {
   const { input, pendingPermissions } = iac;
   if (input === undefined && pendingPermissions === undefined) return [];
   const found: RequiredInput[] = [];
-  const add = (value: unknown, sideband: boolean): void => {
-    if (!isObject(value) || value.required !== true) return;
+  const add = (value: JsonObject, sideband: boolean): void => {
     const inputId = text(value.inputId);
     if (inputId === undefined || !found.some((other) => other.inputId === inputId)) {
       found.push({ inputId, value, sideband });
     }
   };
-  add(input, isObject(input) && isCandidateScoped(input));
-  if (Array.isArray(pendingPermissions)) { for (const value of pendingPermissions) add(value, true); }
+  if (isObject(input) && input.required === true) add(input, isCandidateScoped(input));
+  // What is pending is required, unless it says that it is not.
+  const pending = Array.isArray(pendingPermissions) ? pendingPermissions.filter(isObject) : [];
+  for (const value of pending) if (value.required !== false) add(value, true);
   return found;
 }
 

@@ -296,6 +296,8 @@ export function createMapper(start: MapperStart): Mapper {
               value: { schemaVersion: 1, ...frame.artifact },
             });
           case "message":
+            if (isForeign(frame)) return fail("A2A_PROTOCOL_ERROR", undefined, { cancel: true });
+            return;
           case "other":
             return;
           case "error":

@@ -214,7 +214,9 @@ export function snapshotEvent(snapshot: JsonObject, contextId: string): RunEvent
   };
 }
 
-/** The session that metadata.iac_code names, itself or in its pipeline event. */
-export function sessionIn({ iacCodeSessionId, pipeline }: JsonObject): string | undefined {
-  return text(iacCodeSessionId) ?? (isObject(pipeline) ? text(pipeline.iacCodeSessionId) : undefined);
+/** The session that metadata.iac_code names, itself or in a pipeline event. */
+export function sessionIn({ iacCodeSessionId, pipeline, pipelineBatch }: JsonObject): string | undefined {
+  const own = text(iacCodeSessionId) ?? (isObject(pipeline) ? text(pipeline.iacCodeSessionId) : undefined);
+  if (own !== undefined || !isObject(pipelineBatch) || !Array.isArray(pipelineBatch.events)) return own;
+  return pipelineBatch.events.filter(isObject).map((event) => text(event.iacCodeSessionId)).find(Boolean);
 }

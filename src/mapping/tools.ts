@@ -82,7 +82,7 @@ export function createTools(before: ShownCalls | undefined, spans: Spans, emit: 
       current.answered = moved = true;
       speaker.beforeTool();
       speaker.afterTool();
-      const content = typeof result === "string" ? result : JSON.stringify(result ?? "");
+      const content = typeof result === "string" ? result : JSON.stringify(result) ?? "";
       emit({ type: "TOOL_CALL_RESULT", messageId: `tool-result-${id}`, toolCallId: id, content, role: "tool" });
     },
     shown: () => before && { open: idsOf(false), answered: idsOf(true) },

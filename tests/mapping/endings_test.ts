@@ -105,20 +105,22 @@ for (const { title, frames, end } of TABLE) {
   });
 }
 
-for (
-  const [what, frame] of [
-    ["another task", status("WORKING", {}, message("x"))],
-    ["another context", status("WORKING", {}, message("x"))],
-  ] as const
-) {
-  Deno.test(`ends: a frame of ${what} cancels this one and is a protocol error`, () => {
-    assert.equal(frame.kind, "status");
-    const foreign = what === "another task" ? { taskId: "another" } : { contextId: "another" };
-    const run = mappedRun();
-    run.accept(...BEGUN, piece("Hello"), { ...frame, status: { ...frame.status, ...foreign } });
-    assert.deepEqual(run.lines(), ["text task-1-message: Hello", "error A2A_PROTOCOL_ERROR A2A_PROTOCOL_ERROR"]);
-    assert.ok(run.done.includes("cancel"));
-  });
+for (const foreign of [{ taskId: "another" }, { contextId: "another" }]) {
+  const said = status("WORKING", {}, message("x"));
+  assert.ok(said.kind === "status");
+  const frames: readonly Frame[] = [
+    { ...said, status: { ...said.status, ...foreign } },
+    { kind: "artifact", artifact: { artifactId: "a" }, ...foreign },
+    { kind: "message", parts: [], ...foreign },
+  ];
+  for (const frame of frames) {
+    Deno.test(`ends: a ${frame.kind} of ${JSON.stringify(foreign)} cancels this task and is a protocol error`, () => {
+      const run = mappedRun();
+      run.accept(...BEGUN, piece("Hello"), frame);
+      assert.deepEqual(run.lines(), ["text task-1-message: Hello", "error A2A_PROTOCOL_ERROR A2A_PROTOCOL_ERROR"]);
+      assert.ok(run.done.includes("cancel"));
+    });
+  }
 }
 
 Deno.test("ends: an unknown state is noted, and the run goes on", () => {

@@ -173,15 +173,14 @@ Deno.test("pipeline: its usage is the run's", () => {
   assert.deepEqual((run.events.at(-1)?.usage as JsonObject[])[0]?.inputTokens, 3);
 });
 
-Deno.test("pipeline: its session is the run's when nothing else names one", () => {
-  const run = mappedRun();
-  const frame = status("WORKING", {
-    iacCodeSessionId: null,
-    pipeline: envelope(1, "pipeline_started", {}, { ...whole, iacCodeSessionId: "session-9" }),
-  });
-  run.accept(frame);
-  const [session] = run.events.filter(({ name }) => name === "iac-code.session.v1");
-  assert.equal((session?.value as JsonObject).sessionId, "session-9");
+Deno.test("pipeline: its session is the run's when nothing else names one, alone or in a batch", () => {
+  const event = envelope(1, "pipeline_started", {}, { ...whole, iacCodeSessionId: "session-9" });
+  for (const told of [{ pipeline: event }, { pipelineBatch: { events: [event] } }]) {
+    const run = mappedRun();
+    run.accept(status("WORKING", { iacCodeSessionId: null, ...told }));
+    const [session] = run.events.filter(({ name }) => name === "iac-code.session.v1");
+    assert.equal((session?.value as JsonObject).sessionId, "session-9");
+  }
 });
 
 /** A run that has come to a question in a step that is open. */

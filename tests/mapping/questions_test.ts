@@ -179,6 +179,11 @@ Deno.test("questions: those of parallel candidates are answered beside the strea
   assert.deepEqual(beside, ["one", "two", "three"]);
 });
 
+Deno.test("questions: what is pending is required, whether it says so or not", () => {
+  const { required: _, ...bare } = permission("one", "call");
+  assert.equal(createQuestions(new Map(), new Set()).note({ pendingPermissions: [bare] }), "asks");
+});
+
 Deno.test("questions: what is told again of a question that waits changes nothing but how long it may be answered", () => {
   const questions = createQuestions(new Map([["one", pending(permission("one", "call"), 7)]]), new Set());
   questions.note(input("one", { title: "told later" }));
@@ -192,5 +197,6 @@ Deno.test("questions: what is told again of a question that waits changes nothin
 Deno.test("questions: what is not required is none, what has no id cannot be answered", () => {
   const questions = createQuestions(new Map(), new Set());
   assert.equal(questions.note(input("one", { required: false })), "none");
+  assert.equal(questions.note({ pendingPermissions: [permission("two", "call", { required: false })] }), "none");
   assert.equal(questions.note({ input: { kind: "permission", required: true } }), "broken");
 });

@@ -79,14 +79,17 @@ const TABLE: ReadonlyArray<{ title: string; frames: readonly Frame[]; lines: rea
       tool("call-1", "completed", { result: { files: 2, names: ["a", "b"] } }),
       tool("call-2", "completed"),
       tool("call-3", "completed", { result: "" }),
+      tool("call-4", "completed", { result: null }),
     ],
     lines: [
       "call call-1 list_files",
       'result call-1: {"files":2,"names":["a","b"]}',
       "call call-2 list_files",
-      'result call-2: ""',
+      "result call-2: ",
       "call call-3 list_files",
       "result call-3: ",
+      "call call-4 list_files",
+      "result call-4: null",
     ],
   },
   {
