@@ -22,7 +22,7 @@ export interface RealKernel {
   /** The newest user message of each model call so far, in order. */
   modelCalls(): Promise<string[]>;
   /** Asks the kernel directly; the JSON-RPC answer's result. */
-  call(method: "GetTask", params: JsonObject): Promise<JsonObject>;
+  call(method: "GetTask" | "ListTasks", params: JsonObject): Promise<JsonObject>;
   /** All events of a task's pipeline, from the kernel's own journal. */
   pipelineEvents(taskId: string): Promise<JsonObject[]>;
   /** What another iac-code program needs to run beside it. */

@@ -43,6 +43,8 @@ export type Admission =
     readonly kind: "new" | "resume" | "guidance" | "nothing";
     readonly thread: Thread;
     readonly abandoned?: Abandoned;
+    /** A crash left an execution unfinished whose task nobody can name: the kernel is asked for it. */
+    readonly orphaned?: boolean;
   }
   | {
     readonly is: "refused";
@@ -161,7 +163,8 @@ function admitNew({ thread, request, cwd, digest, newExecutionId }: Candidate): 
   const before = thread ?? newThread(threadId, cwd, iacCode.userId ?? null);
   const ended = unfinished ? endExecution(before) : before;
   const begun = beginExecution(recordRun(ended, runId, digest), newExecutionId, iacCode.rosInvocationId);
-  return { is: "admitted", kind: "new", thread: begun, ...(unfinished && abandon(thread)) };
+  const orphaned = unfinished && thread.execution.taskId === null;
+  return { is: "admitted", kind: "new", thread: begun, ...(orphaned ? { orphaned } : unfinished && abandon(thread)) };
 }
 
 function abandon({ execution: { taskId } }: Thread): { abandoned?: Abandoned } {

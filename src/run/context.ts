@@ -56,6 +56,8 @@ export interface RunContext {
   restored: boolean;
   /** A read that nobody waited for to its end. */
   unread: Promise<Frame[] | undefined> | undefined;
+  /** Whether a task may work in the thread's context that a crash has left without a name. */
+  readonly orphaned: boolean;
   /** Notes that were logged, each once a run. */
   readonly noted: Set<string>;
   readonly tally: RunTally;

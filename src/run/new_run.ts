@@ -15,6 +15,7 @@ import { linkedAbort } from "../linked_abort.ts";
 import { consume } from "./consume.ts";
 import { countRetry, type RunContext, runFields } from "./context.ts";
 import { untilStopped } from "./control.ts";
+import { cancelOrphan } from "./orphan.ts";
 import { followThroughCuts } from "./recover.ts";
 
 /** Runs a new execution to the end of its run. Throws RunFailure, KernelFailure, or the abort of a run that is stopped. */
@@ -25,6 +26,7 @@ export async function runNew(context: RunContext): Promise<void> {
   const { contextId, cwd } = thread;
   const params = messageParams(request, { messageId, parts: contentParts(parts), contextId, cwd });
   const patience = createPatience(context);
+  if (context.orphaned) await cancelOrphan(context);
   await untilCancelled(context);
   while (true) {
     const stream = await openStream(context, params);

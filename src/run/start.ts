@@ -81,7 +81,7 @@ async function decide(
 function createContext(
   services: Services,
   { request, language }: Accepted,
-  { thread, kind }: Admitted,
+  { thread, kind, orphaned = false }: Admitted,
   control: RunControl,
   sink: EventSink,
 ): RunContext {
@@ -97,6 +97,7 @@ function createContext(
     upstream: undefined,
     restored: false,
     unread: undefined,
+    orphaned,
     noted: new Set(),
     tally,
   };

@@ -98,8 +98,10 @@ Deno.test("what a crash left unfinished is ended and its task cancelled before a
   assert.ok(admission.is === "admitted" && admission.kind === "new");
   assert.deepEqual(admission.abandoned, { taskId: TASK });
   assert.deepEqual(admission.thread.terminal, [EXECUTION]);
+  assert.ok(!admission.orphaned);
   const withoutTask = admit(candidate({ thread: threadOf({ execution: { taskId: null } }) }));
   assert.equal(withoutTask.abandoned, undefined);
+  assert.ok(withoutTask.is === "admitted" && withoutTask.orphaned, "the kernel is asked for it");
 });
 
 Deno.test("a used run id is refused: as a repeat when the request is the same, as a conflict otherwise", () => {
