@@ -12,7 +12,7 @@ import { isObject, type Json } from "./json.ts";
 import { parseJson } from "./request/json.ts";
 import { invalid } from "./errors.ts";
 import type { RunRequest } from "./request/run_request.ts";
-import { resolveWorkspace } from "./request/workspace.ts";
+import { createWorkspace, resolveWorkspace } from "./request/workspace.ts";
 import { cancelExecution } from "./run/cancel.ts";
 import type { Services } from "./run/context.ts";
 
@@ -114,7 +114,8 @@ export function createApp(settings: AppSettings, services: Services): App {
     if ("code" in fitted) return { refusal: fitted, language };
     const cwd = await resolveWorkspace(fitted.iacCode.cwd, settings.roots);
     if (typeof cwd !== "string") return { refusal: cwd, language };
-    const accepted = { request: fitted, cwd, digest: pythonDigest(body.text), language };
+    const digest = pythonDigest(body.text);
+    const accepted = { request: fitted, cwd, digest, language, makeWorkspace: () => createWorkspace(cwd) };
     const started = await startRun(services, accepted);
     return "code" in started ? { refusal: started, language } : streamResponse(started);
   }

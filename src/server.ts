@@ -46,7 +46,7 @@ interface Listener {
  * the process may have files. Then its idle connections are closed, which gives the files back, its responses go on to their
  * ends, and a new listener takes its place.
  */
-function keepListening(app: App, { log }: Services, host: string, port: number): Listener {
+function keepListening(app: App, { clock, log }: Services, host: string, port: number): Listener {
   const closing = new AbortController();
   /** Listeners with responses that are not at their ends. */
   const open = new Set<Deno.HttpServer>();
@@ -63,23 +63,20 @@ function keepListening(app: App, { log }: Services, host: string, port: number):
   function replace(lost: Deno.HttpServer, error: unknown): void {
     log.warn("no connection can be accepted; those that are idle are closed", { failure: errorKind(error) });
     void shutDown(lost);
-    listenAgain();
+    void listenAgain();
   }
 
-  function listenAgain(): void {
-    const timer = setTimeout(() => {
-      closing.signal.removeEventListener("abort", forget);
+  async function listenAgain(): Promise<void> {
+    while (true) {
+      await clock.sleep(LISTEN_AGAIN_MS, closing.signal);
+      if (closing.signal.aborted) return;
       try {
         listen(bound);
-        log.info("listening again");
+        return log.info("listening again");
       } catch {
         // Its files are not back yet.
-        listenAgain();
       }
-    }, LISTEN_AGAIN_MS);
-    const forget = (): void => clearTimeout(timer);
-    if (closing.signal.aborted) forget();
-    else closing.signal.addEventListener("abort", forget, { once: true });
+    }
   }
 
   async function shutDown(server: Deno.HttpServer): Promise<void> {

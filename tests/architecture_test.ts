@@ -72,7 +72,7 @@ const IMPORTS: Readonly<Record<string, readonly string[]>> = {
   "config": [],
   "kernel/open.ts": ["config", "demo", "kernel", "log.ts"],
   "config/doctor.ts": ["clock.ts", "config", "kernel", "kernel/open.ts", "log.ts", "request", "store"],
-  "server.ts": ["app.ts", "run"],
+  "server.ts": ["app.ts", "log.ts", "run"],
   "service.ts": [
     "app.ts",
     "clock.ts",

@@ -1,5 +1,5 @@
 /** The workspace of a run: inside an allowed root after every symlink, created when missing (docs/protocol.md). */
-import { isAbsolute, join, normalize, parse, relative, sep } from "node:path";
+import { dirname, isAbsolute, join, normalize, parse, relative, sep } from "node:path";
 import { invalid, type Refusal } from "../errors.ts";
 
 const FIELD = "forwardedProps.iacCode.cwd";
@@ -11,8 +11,8 @@ export async function resolveRoots(roots: readonly string[]): Promise<string[]> 
 }
 
 /**
- * The real path of `cwd`, which exists as a directory afterwards; or INVALID_INPUT. It is resolved again after it was
- * created, so that a link put there meanwhile leads nowhere.
+ * Where `cwd` is after every link, or will be once it is created; or INVALID_INPUT. Nothing is created yet: that is for a run
+ * that is admitted.
  */
 export async function resolveWorkspace(cwd: string, roots: readonly string[]): Promise<string | Refusal> {
   if (!isAbsolute(cwd) || cwd.includes("\0")) return invalid("cwdNotAbsolute", FIELD);
@@ -20,15 +20,86 @@ export async function resolveWorkspace(cwd: string, roots: readonly string[]): P
   if (wanted === undefined) return invalid("cwdNotDirectory", FIELD);
   if (!roots.some((root) => isInside(wanted, root))) return invalid("cwdOutside", FIELD);
   try {
+    const found = await kindOf(wanted);
     // One that is there asks for no permission to write.
-    if (!await isDirectory(wanted)) await Deno.mkdir(wanted, { recursive: true });
-    const real = await Deno.realPath(wanted);
-    if (!roots.some((root) => isInside(real, root))) return invalid("cwdOutside", FIELD);
-    return await isDirectory(real) ? real : invalid("cwdNotDirectory", FIELD);
+    return found === "directory" || (found === "missing" && mayWrite(wanted))
+      ? wanted
+      : invalid("cwdNotDirectory", FIELD);
   } catch (error) {
     if (isFileError(error)) return invalid("cwdNotDirectory", FIELD);
     throw error;
   }
+}
+
+/** What was created for a run, to be taken back when the run does not begin after all. */
+export interface CreatedWorkspace {
+  /** Removes what was created and is still empty. */
+  undo(): Promise<void>;
+}
+
+/**
+ * Creates what is missing of a resolved workspace, one directory after the other; or INVALID_INPUT. After each it is looked
+ * whether it is where it was to be: a link that was put on the way meanwhile leads nowhere, and what was created through it
+ * is removed. To be called for an existing workspace, too: that one is looked at again.
+ */
+export async function createWorkspace(wanted: string): Promise<CreatedWorkspace | Refusal> {
+  const created: { path: string; ino: number | null; dev: number }[] = [];
+  async function undo(): Promise<void> {
+    for (const { path, ino, dev } of created.toReversed()) {
+      try {
+        // Only what was made here: through a link that changes, the same path is another directory.
+        const found = await Deno.lstat(path);
+        if (found.ino === ino && found.dev === dev) await Deno.remove(path);
+      } catch (error) {
+        // It is gone, or in use.
+        if (!isFileError(error)) throw error;
+      }
+    }
+  }
+  try {
+    for (const path of await missingSteps(wanted)) {
+      if (!await isMade(path)) continue;
+      const { ino, dev } = await Deno.lstat(path);
+      created.push({ path, ino, dev });
+      if (!await isItself(path)) {
+        await undo();
+        return invalid("cwdOutside", FIELD);
+      }
+    }
+    if (!await isItself(wanted)) return invalid("cwdOutside", FIELD);
+    if (await kindOf(wanted) === "directory") return { undo };
+  } catch (error) {
+    if (!isFileError(error)) throw error;
+  }
+  await undo();
+  return invalid("cwdNotDirectory", FIELD);
+}
+
+/** The directories on the way to a path that are not there, from the top. */
+async function missingSteps(path: string): Promise<string[]> {
+  const steps: string[] = [];
+  for (let at = path; await kindOf(at) === "missing" && dirname(at) !== at; at = dirname(at)) steps.unshift(at);
+  return steps;
+}
+
+/** Makes a directory; false when somebody else just did. */
+async function isMade(path: string): Promise<boolean> {
+  try {
+    await Deno.mkdir(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Deno.errors.AlreadyExists) return false;
+    throw error;
+  }
+}
+
+/** Whether no link is on the way to a path; a disk may spell a name's characters in its own way. */
+async function isItself(path: string): Promise<boolean> {
+  return (await Deno.realPath(path)).normalize() === path.normalize();
+}
+
+function mayWrite(path: string): boolean {
+  return Deno.permissions.querySync({ name: "write", path }).state === "granted";
 }
 
 /**
@@ -76,11 +147,11 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
-async function isDirectory(path: string): Promise<boolean> {
+async function kindOf(path: string): Promise<"directory" | "missing" | "other"> {
   try {
-    return (await Deno.stat(path)).isDirectory;
+    return (await Deno.stat(path)).isDirectory ? "directory" : "other";
   } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
+    if (error instanceof Deno.errors.NotFound) return "missing";
     throw error;
   }
 }

@@ -26,6 +26,8 @@ export interface Accepted {
   readonly cwd: string;
   readonly digest: string;
   readonly language: Language;
+  /** Creates the workspace when it is missing; what it gives takes that back. */
+  makeWorkspace(): Promise<{ undo(): Promise<void> } | Refusal>;
 }
 
 type Admitted = Extract<Admission, { is: "admitted" }>;
@@ -50,7 +52,7 @@ export async function startRun(services: Services, accepted: Accepted): Promise<
 /** Admission under the thread's queue: the table decides, and what it changes is on disk before anything else happens. */
 async function decide(
   services: Services,
-  { request, cwd, digest, language }: Accepted,
+  { request, cwd, digest, language, makeWorkspace }: Accepted,
   held: HeldThread,
 ): Promise<{ control: RunControl; admission: Admitted } | Refusal> {
   const { clock, log, aftermath } = services;
@@ -66,7 +68,14 @@ async function decide(
       now: clock.now(),
       newExecutionId: clock.newId(),
     });
-    if (admission.thread) await held.write(admission.thread);
+    const made = admission.is === "admitted" ? await makeWorkspace() : undefined;
+    if (made && "code" in made) return made;
+    if (admission.thread) {
+      await held.write(admission.thread).catch(async (error) => {
+        await made?.undo();
+        throw error;
+      });
+    }
     if (admission.abandoned) void aftermath.cancel(admission.abandoned.taskId, contextIdOf(request.threadId));
     if (admission.is === "refused") return admission.refusal;
     const control = createControl(request.runId, admission.thread.execution.executionId);

@@ -1,11 +1,18 @@
 import assert from "node:assert/strict";
-import { resolveRoots, resolveWorkspace } from "../../src/request/workspace.ts";
+import { createWorkspace, resolveRoots, resolveWorkspace } from "../../src/request/workspace.ts";
+import type { Refusal } from "../../src/errors.ts";
 import { inFolder } from "../support/folders.ts";
 
-/** The resolved workspace, or the sentence of its refusal. */
+/** The resolved workspace after it was created, or the sentence of its refusal. */
 async function resolved(cwd: string, ...roots: string[]): Promise<string> {
   const found = await resolveWorkspace(cwd, roots);
-  if (typeof found === "string") return found;
+  const made = typeof found === "string" ? await createWorkspace(found) : found;
+  if (typeof found === "string" && "undo" in made) return found;
+  assert.ok("code" in made);
+  return sentenceOf(made);
+}
+
+function sentenceOf(found: Refusal): string {
   assert.equal(found.code, "INVALID_INPUT");
   assert.deepEqual(found.params, { field: "forwardedProps.iacCode.cwd" });
   return found.message ?? "";
@@ -130,4 +137,77 @@ Deno.test("roots count as they are behind their links; those that are missing le
     const roots = await resolveRoots([`${folder}/root`, `${folder}/missing`, `${folder}/dangling`, ""]);
     assert.deepEqual(roots, [`${folder}/real`]);
     assert.equal(await resolved(`${folder}/root/x`, ...roots), `${folder}/real/x`);
+  }));
+
+Deno.test("resolving creates nothing; what a run created can be taken back, unless it is in use", () =>
+  inFolder(async (root) => {
+    const found = await resolveWorkspace(`${root}/a/b/c`, [root]);
+    assert.equal(found, `${root}/a/b/c`);
+    assert.equal(await exists(`${root}/a`), false);
+    const made = await createWorkspace(`${root}/a/b/c`);
+    assert.ok("undo" in made);
+    await Deno.writeTextFile(`${root}/a/used`, "x");
+    await made.undo();
+    assert.deepEqual(await Array.fromAsync(Deno.readDir(`${root}/a`), ({ name }) => name), ["used"]);
+    const again = await createWorkspace(`${root}/a`);
+    assert.ok("undo" in again);
+    await again.undo();
+    assert.ok(await exists(`${root}/a/used`), "one that was there before stays");
+  }));
+
+Deno.test("a link that is put on the way between check and creation leads nowhere", () =>
+  inFolder(async (folder) => {
+    const [root, outside] = [`${folder}/root`, `${folder}/outside`];
+    await Deno.mkdir(`${root}/a`, { recursive: true });
+    await Deno.mkdir(outside);
+    for (const cwd of [`${root}/a/b`, `${root}/a/b/c/d`, `${root}/a`]) {
+      const found = await resolveWorkspace(cwd, [root]);
+      assert.equal(found, cwd);
+      await Deno.rename(`${root}/a`, `${root}/kept`);
+      await Deno.symlink(outside, `${root}/a`);
+      const made = await createWorkspace(cwd);
+      assert.ok("code" in made, cwd);
+      assert.equal(sentenceOf(made), "cwdOutside");
+      assert.deepEqual(await Array.fromAsync(Deno.readDir(outside)), [], "nothing is left outside");
+      await Deno.remove(`${root}/a`);
+      await Deno.rename(`${root}/kept`, `${root}/a`);
+    }
+  }));
+
+Deno.test("a link that comes and goes while workspaces are created never makes one outside", () =>
+  inFolder(async (folder) => {
+    const [root, outside] = [`${folder}/root`, `${folder}/outside`];
+    await Deno.mkdir(`${root}/a`, { recursive: true });
+    await Deno.mkdir(outside);
+    let over = false;
+    const swapping = (async () => {
+      while (!over) {
+        try {
+          await Deno.symlink(outside, `${root}/link`);
+          await Deno.rename(`${root}/a`, `${root}/kept`);
+          await Deno.rename(`${root}/link`, `${root}/a`);
+          await Deno.remove(`${root}/a`);
+          await Deno.rename(`${root}/kept`, `${root}/a`);
+        } catch {
+          // The service made the directory in the moment without one.
+          for (const name of ["a", "link", "kept"]) {
+            await Deno.remove(`${root}/${name}`, { recursive: true }).catch(() => 0);
+          }
+          await Deno.mkdir(`${root}/a`, { recursive: true });
+        }
+      }
+    })();
+    for (let round = 0; round < 200; round++) {
+      const found = await resolveWorkspace(`${root}/a/${round}/deep`, [root]);
+      if (typeof found !== "string") continue;
+      const made = await createWorkspace(found);
+      if ("code" in made) continue;
+      assert.equal(await exists(`${outside}/${round}/deep`), false, "what was taken for a workspace is not outside");
+    }
+    over = true;
+    await swapping;
+    for await (const { name } of Deno.readDir(outside)) {
+      const inner = await Array.fromAsync(Deno.readDir(`${outside}/${name}`));
+      assert.deepEqual(inner, [], "at most one empty directory, of a run that was refused");
+    }
   }));
