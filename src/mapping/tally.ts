@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { ShownText } from "../thread/thread.ts";
 
 /** Up to this many characters are kept and compared as they are, which is faster than hashing each delta. */
-const KEPT_CHARS = 65_536;
+const KEPT_CHARS = 8_192;
 /** A repeat whose length nobody wrote down (the Python adapter's) is looked for in this many characters. */
 const SEARCHED_CHARS = 32_768;
 

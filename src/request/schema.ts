@@ -66,6 +66,7 @@ const iacCode = z.strictObject({
 });
 
 const message = z.looseObject({ id: id(ID_CHARS), role: z.string() });
+const history = z.object({ messages: z.array(message) });
 const resumeEntry = z.looseObject({
   interruptId: id(ID_CHARS),
   status: z.enum(["resolved", "cancelled"]),
@@ -98,7 +99,7 @@ export function validateRun(body: Json): Validated<RunRequest> {
   const { schemaVersion: _, ...iac } = forwardedProps.iacCode;
   const base = { threadId, runId, ...(parentRunId !== undefined && { parentRunId }), iacCode: defined(iac) };
   if (resume && resume.length > 0) return { request: { ...base, resume: resume as RunRequest["resume"] & object } };
-  const checked = z.object({ messages: z.array(message) }).safeParse({ messages });
+  const checked = history.safeParse({ messages });
   if (!checked.success) return { refusal: firstProblem(checked.error, body) };
   const found = userMessage(checked.data.messages);
   return "refusal" in found ? found : { request: { ...base, message: found.message } };

@@ -21,7 +21,7 @@ export async function consume(
   try {
     let outcome = await take(context, first);
     while (outcome === "on") {
-      reading = read(stream);
+      reading = stream.next();
       const frames = await stop.unless(reading);
       reading = undefined;
       if (!frames) return "cut";
@@ -29,6 +29,10 @@ export async function consume(
       outcome = typeof taken === "string" ? taken : await taken;
     }
     return outcome === "gather" ? await gather(context, stream) : outcome;
+  } catch (error) {
+    // Caught here once and not around each read, which would be one more promise for each delta.
+    if (reading && error instanceof KernelFailure) return "cut";
+    throw error;
   } finally {
     stop.forget();
     // A run that stops before it knows its task leaves the stream to somebody who finds out, and cancels it.
@@ -55,10 +59,13 @@ function leaveBehind(
  */
 export function take(context: RunContext, frames: readonly Frame[]): Outcome | Promise<Outcome> {
   let outcome: Outcome = "on";
-  for (const [at, frame] of frames.entries()) {
+  let at = 0;
+  for (const frame of frames) {
+    at++;
     const performed = perform(context, context.mapper.accept(frame));
-    if (typeof performed !== "string") return takeRest(context, outcome, performed, frames.slice(at + 1));
-    if (performed !== "on") outcome = performed;
+    if (performed === "on") continue;
+    if (typeof performed !== "string") return takeRest(context, outcome, performed, frames.slice(at));
+    outcome = performed;
     if (performed === "ended" || performed === "retry") break;
   }
   return handOver(context, outcome);

@@ -83,9 +83,11 @@ export type Outcome = "on" | "gather" | "retry" | "ended";
  * that a burst of deltas costs none.
  */
 export function perform(context: RunContext, effects: readonly Effect[]): Outcome | Promise<Outcome> {
-  for (const [at, effect] of effects.entries()) {
-    if (effect.do !== "emit") return performRest(context, effects.slice(at));
+  let done = 0;
+  for (const effect of effects) {
+    if (effect.do !== "emit") return performRest(context, effects.slice(done));
     context.sink.write(effect.event);
+    done++;
   }
   return context.mapper.phase === "ended" ? "ended" : "on";
 }

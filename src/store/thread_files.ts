@@ -3,13 +3,14 @@ import { Buffer } from "node:buffer";
 import { dirname, join } from "node:path";
 import { THREAD_FILE_BYTES } from "../limits.ts";
 import type { ThreadStore } from "../thread/registry.ts";
-import { type FileSystem, replaceFile, systemFiles, TEMP_SUFFIX } from "./atomic_file.ts";
+import { type FileSystem, lookAt, replaceFile, systemFiles, TEMP_SUFFIX } from "./atomic_file.ts";
 import { CorruptThread } from "./corrupt_thread.ts";
 import { threadFileName } from "./file_name.ts";
 import { olderRuns, type SecondFiles } from "./older_runs.ts";
 
-/** Loaded with the first thread: its schemas would take a fifth of the start's time. */
-const loadCodec = () => import("./codec.ts");
+/** Loaded with the first thread: its schemas would take a fifth of the start's time. Kept, since to ask again takes 20 µs. */
+let codec: typeof import("./codec.ts") | undefined;
+const loadCodec = async () => codec ??= await import("./codec.ts");
 
 export interface ThreadFilesOptions {
   readonly folder: string;
@@ -61,10 +62,11 @@ function filesIn(folder: string, fs: FileSystem): SecondFiles {
 }
 
 async function readPlainFile(path: string): Promise<string | undefined> {
+  const found = lookAt(path);
+  if (!found) return undefined;
+  if (!found.isFile) throw new CorruptThread("not a plain file");
+  if (found.size > THREAD_FILE_BYTES) throw new CorruptThread("too large");
   try {
-    const found = await Deno.lstat(path);
-    if (!found.isFile) throw new CorruptThread("not a plain file");
-    if (found.size > THREAD_FILE_BYTES) throw new CorruptThread("too large");
     return utf8(await Deno.readFile(path));
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;

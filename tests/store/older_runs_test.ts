@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { RUN_DIGESTS, TERMINAL_EXECUTIONS } from "../../src/limits.ts";
-import { systemFiles } from "../../src/store/atomic_file.ts";
+import { type FileSystem, systemFiles } from "../../src/store/atomic_file.ts";
 import { KEPT, KEPT_AT_MOST } from "../../src/store/older_runs.ts";
 import { olderFolderOf, removeTempFiles, threadFiles } from "../../src/store/thread_files.ts";
 import { recordRun, type Thread } from "../../src/thread/thread.ts";
@@ -10,6 +10,13 @@ import { threadOf } from "../support/threads.ts";
 
 const NAME = "thread-1.json";
 
+/** The disk without the waits for it: thousands of turns are saved here, and none has to outlive a power failure. */
+const unsynced: FileSystem = {
+  ...systemFiles,
+  openFolder: () => Promise.resolve({ sync: () => Promise.resolve(), close() {} }),
+  createNew: async (path) => ({ ...await systemFiles.createNew(path), sync: () => Promise.resolve() }),
+};
+
 /** A store in `<state>/threads`, and the paths of a thread's two files. */
 async function stateIn(state: string): Promise<{ store: ThreadStore; folder: string; own: string; second: string }> {
   const folder = `${state}/threads`;
@@ -18,7 +25,7 @@ async function stateIn(state: string): Promise<{ store: ThreadStore; folder: str
 }
 
 function reopened(folder: string): ThreadStore {
-  return threadFiles({ folder, olderFolder: olderFolderOf(folder), fallbackExpiry: () => null });
+  return threadFiles({ folder, olderFolder: olderFolderOf(folder), fallbackExpiry: () => null, fs: unsynced });
 }
 
 /** The thread after its nth turn. */
@@ -69,7 +76,7 @@ Deno.test("the second file is replaced once in 128 turns, and the first never gr
   inFolder(async (state) => {
     const { folder } = await stateIn(state);
     const written: string[] = [];
-    const fs = { ...systemFiles, rename: (from: string, to: string) => (written.push(to), Deno.rename(from, to)) };
+    const fs = { ...unsynced, rename: (from: string, to: string) => (written.push(to), Deno.rename(from, to)) };
     const olderFolder = olderFolderOf(folder);
     const store = threadFiles({ folder, olderFolder, fallbackExpiry: () => null, fs });
     let thread = fresh();
@@ -109,7 +116,7 @@ Deno.test("a crash between the two files leaves both as they can be read", () =>
     const { store, folder } = await stateIn(state);
     const before = await live(store, fresh(), 1, KEPT_AT_MOST);
     const failing = {
-      ...systemFiles,
+      ...unsynced,
       rename(from: string, to: string) {
         return to.startsWith(folder) ? Promise.reject(new Error("power is gone")) : Deno.rename(from, to);
       },
@@ -164,7 +171,7 @@ Deno.test("a long file that the Python adapter wrote is split with the first tur
     let theirs = fresh();
     for (let turn = 1; turn <= 2000; turn++) theirs = afterTurn(theirs, turn);
     // Without a second folder a store writes what the Python adapter writes: one file.
-    await threadFiles({ folder, fallbackExpiry: () => null }).save(theirs);
+    await threadFiles({ folder, fallbackExpiry: () => null, fs: unsynced }).save(theirs);
     assert.equal((await ownRuns(own)).length, 2000);
     const store = reopened(folder);
     const loaded = await store.load("thread-1");
