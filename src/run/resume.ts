@@ -85,7 +85,8 @@ async function verifiedTask(context: RunContext): Promise<Status> {
 function isBehind(status: Status, mapper: Mapper): boolean {
   const asked = openQuestions(status, mapper);
   if (asked.length === 0) return status.state === "SUBMITTED" || status.state === "WORKING";
-  return [...mapper.pending.keys()].some((id) => asked.every(({ inputId }) => inputId !== id));
+  const newest = [...mapper.pending.keys()].at(-1);
+  return asked.every(({ inputId }) => inputId !== newest);
 }
 
 function statusOf(frame: Frame, { thread, mapper }: RunContext): Status {

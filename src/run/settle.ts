@@ -25,9 +25,12 @@ export async function takenBefore(
   const open = [...pending].filter(([id]) => !taken.has(id));
   const asked = openQuestions(status, context.mapper);
   if (asked.length > 0) {
-    for (const [id] of open) if (asked.every(({ inputId }) => inputId !== id)) taken.add(id);
+    // A status names all that candidates ask, but of the agent's own questions the newest alone.
+    const isPast = asked.some(({ inputId }) => inputId === undefined || !pending.has(inputId));
+    const unnamed = open.filter(([id]) => asked.every(({ inputId }) => inputId !== id));
+    for (const [id, { sideband }] of unnamed) if (sideband || isPast) taken.add(id);
   } else if (status.state === "WORKING") {
-    if (open.some(([, { sideband }]) => sideband) && await isIdle(context)) throw new RunFailure("EXECUTION_LOST");
+    if (await isForgotten(context, open.some(([, { sideband }]) => sideband))) throw new RunFailure("EXECUTION_LOST");
     // A permission may be answered twice, which the kernel notices; words may not.
     for (const [id, input] of open) if (input.sideband || !isPermission(input)) taken.add(id);
   }
@@ -44,6 +47,16 @@ export function openQuestions({ iac }: Status, mapper: Pick<Mapper, "isApplied">
 
 function isPermission({ value }: PendingInput): boolean {
   return value.kind === "permission";
+}
+
+/**
+ * Whether a task that has its answer is carried out by nobody: the kernel was started again meanwhile. Answered once more, it
+ * would run the tool once more, which may have run; and of candidates' questions it knows nothing any more.
+ */
+async function isForgotten(context: RunContext, sideband: boolean): Promise<boolean> {
+  const { services: { kernel }, thread, control, mapper } = context;
+  const execution = sideband ? undefined : await kernel.execution(thread.contextId, control.signal);
+  return execution?.taskId !== mapper.taskId && await isIdle(context);
 }
 
 /**
