@@ -4,6 +4,7 @@
  */
 import { z } from "zod/mini";
 import { isObject, type Json, type JsonObject } from "../json.ts";
+import { APPLIED_RESUMES, RUN_DIGESTS, TERMINAL_EXECUTIONS } from "../limits.ts";
 import { project } from "../thread/projection.ts";
 import type { PendingInput, Thread } from "../thread/thread.ts";
 import { CorruptThread } from "./corrupt_thread.ts";
@@ -80,9 +81,10 @@ export function decodeThread(text: string, threadId: string, fallbackExpiry: num
       ...(execution.shownCalls && { shownCalls: execution.shownCalls }),
       pending: decodePending(inOrder(execution.pending, execution.pendingOrder), fallbackExpiry),
     },
-    runs: decodeRuns(inOrder(data.runDigests, data.runOrder)),
-    applied: data.appliedResumeDigests,
-    terminal: data.terminalExecutionIds,
+    // The Python adapter keeps all; here the older ones are as good as forgotten, and not when something is written next.
+    runs: decodeRuns(inOrder(data.runDigests, data.runOrder).slice(-RUN_DIGESTS)),
+    applied: data.appliedResumeDigests.slice(-APPLIED_RESUMES),
+    terminal: data.terminalExecutionIds.slice(-TERMINAL_EXECUTIONS),
   };
 }
 

@@ -153,6 +153,19 @@ Deno.test("where the Python adapter added or dropped run ids, our order is kept 
   assert.deepEqual([...runs.keys()], ["2", "1", "3", "new"]);
 });
 
+Deno.test("of lists that are longer than ours, only the newest entries are known", () => {
+  const names = Array.from({ length: 5000 }, (_, at) => `old-${at}`);
+  const thread = decode({
+    ...peerFile(),
+    runDigests: Object.fromEntries(names.map((name) => [name, HEX])),
+    appliedResumeDigests: names.map((interruptId) => ({ executionId: EXECUTION, interruptId, digest: HEX })),
+    terminalExecutionIds: names,
+  });
+  assert.deepEqual([...thread.runs.keys()], names.slice(-4096));
+  assert.deepEqual(thread.applied.map(({ interruptId }) => interruptId), names.slice(-1024));
+  assert.deepEqual(thread.terminal, names.slice(-1024));
+});
+
 Deno.test("an interrupt with an expiry of its own keeps it, also when that is never", () => {
   const file = peerFile();
   const entry = { value: permission("p"), sideband: false };
