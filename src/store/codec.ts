@@ -81,11 +81,17 @@ export function decodeThread(text: string, threadId: string, fallbackExpiry: num
       ...(execution.shownCalls && { shownCalls: execution.shownCalls }),
       pending: decodePending(inOrder(execution.pending, execution.pendingOrder), fallbackExpiry),
     },
-    // The Python adapter keeps all; here the older ones are as good as forgotten, and not when something is written next.
+    // The Python adapter keeps all; here the older ones are forgotten as they are read, and not at the next write.
     runs: decodeRuns(inOrder(data.runDigests, data.runOrder).slice(-RUN_DIGESTS)),
-    applied: data.appliedResumeDigests.slice(-APPLIED_RESUMES),
-    terminal: data.terminalExecutionIds.slice(-TERMINAL_EXECUTIONS),
+    applied: newest(data.appliedResumeDigests, APPLIED_RESUMES, (item) => item.executionId === execution.executionId),
+    terminal: newest(data.terminalExecutionIds, TERMINAL_EXECUTIONS, (id) => id === execution.executionId),
   };
+}
+
+/** The last entries of a list. The Python adapter sorts it: there only those of the current execution are sure to be new. */
+function newest<T>(list: readonly T[], count: number, isCurrent: (item: T) => boolean): readonly T[] {
+  if (list.length <= count) return list;
+  return [...list.filter((item) => !isCurrent(item)), ...list.filter(isCurrent)].slice(-count);
 }
 
 function decodePending(entries: readonly [string, Json][], fallbackExpiry: number | null): Map<string, PendingInput> {

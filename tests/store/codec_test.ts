@@ -153,17 +153,19 @@ Deno.test("where the Python adapter added or dropped run ids, our order is kept 
   assert.deepEqual([...runs.keys()], ["2", "1", "3", "new"]);
 });
 
-Deno.test("of lists that are longer than ours, only the newest entries are known", () => {
+Deno.test("of lists that are longer than ours, only the newest entries are known, and those of the current execution", () => {
   const names = Array.from({ length: 5000 }, (_, at) => `old-${at}`);
+  const applied = names.map((name) => ({ executionId: name, interruptId: name, digest: HEX }));
+  const current = { executionId: EXECUTION, interruptId: "p-1", digest: HEX };
   const thread = decode({
     ...peerFile(),
     runDigests: Object.fromEntries(names.map((name) => [name, HEX])),
-    appliedResumeDigests: names.map((interruptId) => ({ executionId: EXECUTION, interruptId, digest: HEX })),
-    terminalExecutionIds: names,
+    appliedResumeDigests: [current, ...applied],
+    terminalExecutionIds: [EXECUTION, ...names],
   });
   assert.deepEqual([...thread.runs.keys()], names.slice(-4096));
-  assert.deepEqual(thread.applied.map(({ interruptId }) => interruptId), names.slice(-1024));
-  assert.deepEqual(thread.terminal, names.slice(-1024));
+  assert.deepEqual(thread.applied, [...applied.slice(-1023), current]);
+  assert.deepEqual(thread.terminal, [...names.slice(-1023), EXECUTION]);
 });
 
 Deno.test("an interrupt with an expiry of its own keeps it, also when that is never", () => {
