@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { isObject } from "../src/json.ts";
 import { eventually } from "./support/eventually.ts";
-import { holdAnswers } from "./support/held_kernel.ts";
+import { holdBack } from "./support/held_kernel.ts";
 import { type Lab, newcomer, openLab, threadFile } from "./support/lab.ts";
 import { scripted } from "./support/person.ts";
 import { startService } from "./support/service.ts";
@@ -24,7 +24,7 @@ Deno.test("a task that a kill has left without a name", async (t) => {
 });
 
 async function orphan(lab: Lab, words: string, state: string): Promise<void> {
-  const held = holdAnswers(lab.kernel.url);
+  const held = holdBack(lab.kernel.url, "first messages");
   const service = await startService({ folder: lab.folder, kernelUrl: held.url, state: `orphan-${state}` });
   const person = await newcomer(lab.folder, service);
   const turn = person.say(words);

@@ -1,4 +1,4 @@
-/** A kernel behind a line that lets messages through and keeps their answers back, until it is let go. */
+/** A kernel behind a line that lets all through but keeps back what the kernel says to some messages, until it is let go. */
 import { isObject } from "../../src/json.ts";
 
 export interface HeldKernel {
@@ -10,8 +10,11 @@ export interface HeldKernel {
   close(): Promise<void>;
 }
 
+/** Messages that begin a task, or those that answer one's question. */
+export type Held = "first messages" | "answers";
+
 /** Opens the line on a free port. */
-export function holdAnswers(kernelUrl: string): HeldKernel {
+export function holdBack(kernelUrl: string, held: Held): HeldKernel {
   const asked = Promise.withResolvers<void>();
   const dropped = new AbortController();
 
@@ -19,7 +22,7 @@ export function holdAnswers(kernelUrl: string): HeldKernel {
     const { method, headers } = request;
     const { pathname, search } = new URL(request.url);
     const body = method === "POST" ? await request.text() : undefined;
-    const isHeld = !dropped.signal.aborted && body !== undefined && isMessage(body);
+    const isHeld = !dropped.signal.aborted && body !== undefined && isOneOf(held, body);
     const signal = isHeld ? dropped.signal : request.signal;
     const response = await fetch(`${kernelUrl}${pathname}${search}`, {
       method,
@@ -48,7 +51,9 @@ export function holdAnswers(kernelUrl: string): HeldKernel {
   };
 }
 
-function isMessage(body: string): boolean {
+function isOneOf(held: Held, body: string): boolean {
   const value: unknown = JSON.parse(body);
-  return isObject(value) && value.method === "SendStreamingMessage";
+  if (!isObject(value) || value.method !== "SendStreamingMessage") return false;
+  const isAnswer = isObject(value.params) && isObject(value.params.message) && "taskId" in value.params.message;
+  return isAnswer === (held === "answers");
 }

@@ -168,3 +168,53 @@ for (const { what, messages, code } of BROKEN) {
     assert.equal(next.text(), "Here I am.");
   });
 }
+
+/** A kernel whose task has an answer that nobody has heard of, so that the thread's file still has the question. */
+function takenUnheard(kernel: StandInKernel, known: boolean, active: boolean): void {
+  kernel.turn(askPermission());
+  kernel.on("GetTask", (call) => call.reply(call.task.snapshot()));
+  kernel.on("execution-state", async ({ answer }) => {
+    const [taskId = ""] = kernel.tasks.keys();
+    const state = { executionId: "exec-1", taskId, executionStatus: "working", streamAvailable: true };
+    await answer(known ? 200 : 404, "application/json", JSON.stringify(known ? state : {}));
+  });
+  kernel.on("SubscribeToTask", async (call) => {
+    if (!active) return await call.fail(-32001, "Task is not active");
+    await call.send({ task: call.task.snapshot() });
+  });
+}
+
+async function answerUnheard(kernel: StandInKernel, server: TestServer): Promise<RunReader> {
+  await (await server.run("thread", "run-1")).last();
+  const [asked] = kernel.got("SendStreamingMessage");
+  assert.ok(asked);
+  asked.task.remember(asked.task.working({}));
+  const run = await server.run("thread", "run-2", { resume: ALLOW });
+  await run.last();
+  return run;
+}
+
+for (const [who, known, active] of [["is carrying it out", true, false], ["does not tell", false, true]] as const) {
+  Deno.test(`a permission is given again to a kernel that has it and ${who}: it counts once`, async () => {
+    await using kernel = startStandIn();
+    await using server = await startServer(kernel.url, { edges: { clock: hastyClock() } });
+    takenUnheard(kernel, known, active);
+    const run = await answerUnheard(kernel, server);
+    assert.equal(run.events.at(-1)?.type, "RUN_FINISHED");
+    assert.equal(kernel.got("SendStreamingMessage").length, 2);
+  });
+}
+
+Deno.test("a permission is not given again to a kernel that died over it, and the user can give it up", async () => {
+  await using kernel = startStandIn();
+  await using server = await startServer(kernel.url, { edges: { clock: hastyClock() } });
+  takenUnheard(kernel, false, false);
+  const { type, code } = (await answerUnheard(kernel, server)).events.at(-1) ?? {};
+  assert.deepEqual([type, code], ["RUN_ERROR", "EXECUTION_LOST"]);
+  assert.equal(kernel.got("SendStreamingMessage").length, 1, "the tool may have run");
+  const givenUp = await server.run("thread", "run-3", {
+    resume: [{ interruptId: "permission-1", status: "cancelled" }],
+  });
+  assert.deepEqual((await givenUp.last()).outcome, { type: "success" });
+  assert.equal((await (await server.run("thread", "run-4")).last()).type, "RUN_FINISHED");
+});
