@@ -47,7 +47,7 @@ async function cancelExecution(context: RunContext): Promise<void> {
 /** Follows a task that works on after an answer was given beside its stream. */
 async function follow(context: RunContext): Promise<void> {
   if (await readKept(context) !== "cut") return;
-  if (await followOnce(context) === "cut") await followThroughCuts(context);
+  if (await followOnce(context) !== "ended") await followThroughCuts(context);
 }
 
 /** Answers one of several parallel candidates, whose stream is not this answer's. */

@@ -28,7 +28,8 @@ async function pickUp(context: RunContext): Promise<"ended" | "cut"> {
     control.signal.throwIfAborted();
     countRetry(context, "recovery");
     try {
-      return await followOnce(context);
+      const followed = await followOnce(context);
+      if (followed !== "refused") return followed;
     } catch (error) {
       if (!(error instanceof KernelFailure)) throw error;
       services.log.info("the kernel does not answer", { ...runFields(context), failure: error.message });
@@ -37,8 +38,11 @@ async function pickUp(context: RunContext): Promise<"ended" | "cut"> {
   throw new RunFailure("A2A_UNAVAILABLE");
 }
 
-/** Asks for the task once, and maps its end or follows it. Throws KernelFailure when the kernel does not answer. */
-export async function followOnce(context: RunContext): Promise<"ended" | "cut"> {
+/**
+ * Asks for the task once, and maps its end or follows it; `refused` when it works and cannot be followed. Throws KernelFailure
+ * when the kernel does not answer.
+ */
+export async function followOnce(context: RunContext): Promise<"ended" | "cut" | "refused"> {
   if (isDetached(context) && await followDetached(context)) return "ended";
   const frame = await taskBeyondLag(context);
   const step = nextStep(frame, context.mapper.isApplied);
@@ -52,7 +56,7 @@ export async function followOnce(context: RunContext): Promise<"ended" | "cut"> 
   const followed = await subscribe(context);
   if (followed !== "refused") return followed;
   // A task that nobody works on, and that still shows only what was answered, has ended its turn.
-  if (step !== "lags" || frame.kind !== "task") return "cut";
+  if (step !== "lags" || frame.kind !== "task") return "refused";
   const { input: _, pendingPermissions: __, ...iac } = frame.status.iac;
   await take(context, [{ ...frame, status: { ...frame.status, iac } }]);
   return "ended";
