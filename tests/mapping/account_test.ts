@@ -72,6 +72,12 @@ const CUT: ReadonlyArray<{ title: string; before: readonly Frame[]; account: Fra
     }),
     lines: ["text task-1-message: One.|Two."],
   },
+  {
+    title: "the user's words between the agent's are no part of it, though they begin as the agent's do",
+    before: [piece("One ")],
+    account: account("WORKING", [...said("One "), message("One more?", "m-2", "ROLE_USER"), answer("One two.")]),
+    lines: ["text task-1-message: One |two."],
+  },
 ];
 
 for (const { title, before, account: told, lines } of CUT) {
@@ -98,6 +104,13 @@ Deno.test("account: one that contradicts the stream is noted, and adds nothing",
   run.accept(...BEGUN, piece("One "), account("WORKING", said("Eins ", "zwei ")), ENDED);
   assert.deepEqual(run.lines(), ["text task-1-message: One ", "success"]);
   assert.deepEqual(run.notes, ["the task's history does not match its stream"]);
+});
+
+Deno.test("account: the id of the text that it tells stays the text's own, whatever id a later piece has", () => {
+  const run = mappedRun();
+  run.accept(...BEGUN, account("WORKING", said("One. ")), piece("Two. ", "m-7"));
+  run.accept(account("WORKING", said("One. ", "Two. ", "Three.")), ENDED);
+  assert.deepEqual(run.lines(), ["text task-1-message: One. |Two. |Three.", "success"]);
 });
 
 Deno.test("account: the first one of a new task names the user's message and says nothing", () => {
@@ -149,6 +162,11 @@ const REPEATED: ReadonlyArray<{ title: string; frames: readonly Frame[]; lines: 
     title: "the account of a kernel that was restarted holds new text only",
     frames: [piece("Writ"), account("WORKING", said("Writ", "ten."))],
     lines: ["text task-1-message.ID: Writ|ten."],
+  },
+  {
+    title: "the message that an account ends with may be of the time before the question",
+    frames: [account("WORKING", [], {}, answer("I will write. "))],
+    lines: [],
   },
   {
     title: "a repeat and an account after it agree",

@@ -184,6 +184,14 @@ Deno.test("ends: spans are closed and the end is on disk before the last event",
   ]);
 });
 
+Deno.test("ends: a turn that has asked is not over by the state that goes with its question", () => {
+  const run = mappedRun();
+  run.accept(...BEGUN, asks(permission("question-1"), "WORKING"), ENDED);
+  assert.equal(run.mapper.phase, "gathering");
+  run.end({ cause: "interrupt", expiresAt: null });
+  assert.deepEqual(run.lines().slice(-1), ["asks question-1"]);
+});
+
 Deno.test("ends: a question is on disk before the spans close and the client hears of it", () => {
   const run = mappedRun();
   run.accept(...BEGUN, piece("May I?"), asks(permission("question-1")));

@@ -210,6 +210,19 @@ Deno.test("pipeline: open steps are kept, and opened again right after the next 
   assert.deepEqual(run.lines().slice(-3), ["step over plan", "step over candidate:a:draw", "success"]);
 });
 
+Deno.test("pipeline: a step that is over is not kept, and not opened again", () => {
+  const run = mappedRun();
+  run.accept(
+    ...BEGUN,
+    pipeline(envelope(1, "step_started", {}, step("plan")), envelope(2, "step_started", {}, step("build"))),
+    pipeline(envelope(3, "step_completed", {}, step("plan"))),
+    asks(permission("question-1")),
+  );
+  run.end({ cause: "interrupt", expiresAt: null });
+  assert.deepEqual(run.thread.execution.openSteps, ["step:build"]);
+  assert.deepEqual(mappedRun({ runId: "run-2", resumes: run.thread }).lines(), ["step build"]);
+});
+
 Deno.test("pipeline: a snapshot comes first, then what was missed in its order, then only what is newer", () => {
   const run = mappedRun({ runId: "run-2", resumes: atQuestion().thread });
   const snapshot = { pipelineRunId: "pipeline-1", status: "running", nothing: null };
