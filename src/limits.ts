@@ -59,6 +59,9 @@ export const GATHER_MAX_MS = 1_000;
 export const SEEN_EVENT_IDS = 4096;
 /** Usage records are summed per provider and model; more pairs than this are a fault of the kernel. */
 export const USAGE_RECORDS = 256;
+/** Messages, calls and steps that are open at once, and speakers of a pipeline; more are a fault of the kernel. */
+export const OPEN_SPANS = 16_384;
+export const PIPELINE_SPEAKERS = 4096;
 /** Tool calls followed within a run. */
 export const TOOL_CALLS = 16_384;
 /** Of these, the newest that are kept with the thread: a run that resumes has to tell a call that was shown from one that was not. */
@@ -67,6 +70,8 @@ export const SHOWN_CALLS = 1024;
 // The kernel
 /** A frame of the kernel's stream; a 20 MB artifact has to pass. */
 export const FRAME_CHARS = 64 * MIB;
+/** What the kernel sends without an end of a frame, however its characters are written. */
+export const FRAME_BYTES = 256 * MIB;
 /** Bytes asked for in one read of an answer, at first and at most. */
 export const READ_BYTES = 4 * KIB;
 export const READ_BYTES_MAX = 64 * KIB;

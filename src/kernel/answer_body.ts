@@ -1,6 +1,6 @@
 /** What the kernel answers, read piece by piece: as frames, or as one text. An edge, as the client that uses it. */
 import { createParser } from "eventsource-parser";
-import { FRAME_CHARS, READ_BYTES, READ_BYTES_MAX } from "../limits.ts";
+import { FRAME_BYTES, FRAME_CHARS, READ_BYTES, READ_BYTES_MAX } from "../limits.ts";
 import type { LinkedAbort } from "../linked_abort.ts";
 import { toFailure } from "./failure.ts";
 import { createFrameReader } from "./frame_reader.ts";
@@ -15,11 +15,13 @@ export interface KernelStream {
 }
 
 /** The frames of an event stream, read by read; nothing is read ahead, so a slow reader slows the kernel down. */
-export function frameStream(response: Response, abort: LinkedAbort): KernelStream {
+export function frameStream(response: Response, abort: LinkedAbort, mostBytes = FRAME_BYTES): KernelStream {
   const body = readBody(response, abort.signal);
   const decoder = new TextDecoder();
   const readFrame = createFrameReader();
   let frames: Frame[] = [];
+  /** Since the last frame: lines that say nothing fill no buffer, and would be read for ever. */
+  let bytesRead = 0;
   const parser = createParser({
     onEvent: ({ data }) => frames.push(readFrame(data)),
     onError: (error) => {
@@ -31,7 +33,10 @@ export function frameStream(response: Response, abort: LinkedAbort): KernelStrea
   /** The frames that a piece completes; undefined when there are none. */
   function framesIn(bytes: Uint8Array): Frame[] | undefined {
     parser.feed(decoder.decode(bytes, STREAM));
+    bytesRead += bytes.length;
+    if (frames.length === 0 && bytesRead > mostBytes) frames.push({ kind: "invalid", why: "a frame has no end" });
     if (frames.length === 0) return undefined;
+    bytesRead = 0;
     const complete = frames;
     frames = [];
     return complete;

@@ -69,12 +69,16 @@ function messageOf(value: JsonObject, options: readonly Option[], language: Lang
 /** The options with ids that are unique, so that an answer names exactly one. */
 function optionsOf(value: JsonObject): Option[] {
   const used = new Set<string>();
+  /** How far the copies of an id are counted: thousands of one would be counted thousands of times each. */
+  const copies = new Map<string, number>();
   const raw = Array.isArray(value.options) ? value.options.filter(isObject) : [];
   return raw.map((option, at) => {
     const label = text(option.label) ?? text(option.name) ?? scalar(option.id) ?? String(at + 1);
     const wanted = scalar(option.id) ?? label;
     let id = wanted;
-    for (let copy = 2; used.has(id); copy++) id = `${wanted}-${copy}`;
+    let copy = copies.get(wanted) ?? 1;
+    while (used.has(id)) id = `${wanted}-${++copy}`;
+    copies.set(wanted, copy);
     used.add(id);
     return { id, label };
   });

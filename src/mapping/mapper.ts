@@ -10,7 +10,7 @@ import type { PendingInput, Position, ThreadChange } from "../thread/thread.ts";
 import type { Effect } from "./effect.ts";
 import { endingOf, errorCode, isRefusal } from "./ending.ts";
 import type { Interrupt, RunEvent, UsageRecord } from "./event.ts";
-import { createPipeline, rawThinking, sessionIn, snapshotEvent, stepName } from "./pipeline.ts";
+import { createPipeline, rawThinking, sessionIn, stepName } from "./pipeline.ts";
 import { type Asks, createQuestions } from "./questions.ts";
 import { createSpans } from "./spans.ts";
 import { createSpeech } from "./speech.ts";
@@ -55,8 +55,8 @@ export interface Mapper {
   /** RUN_STARTED, and the steps that the run before left open. */
   begin(): Effect[];
   accept(frame: Frame): Effect[];
-  /** What a pipeline did while nobody listened: its snapshot when wanted, and its missed events. */
-  recover(state: PipelineState, withSnapshot: boolean): Effect[];
+  /** What a pipeline did while nobody listened: its snapshot, once a run, and its missed events. */
+  recover(state: PipelineState): Effect[];
   /** The kernel has accepted an answer. `shown`: what the user answered to a question, as its tool's result. */
   answered(interruptId: string, digest: string, shown?: string): Effect[];
   /** Interrupts whose answers are at hand: the kernel may name them without asking the user again. */
@@ -95,6 +95,7 @@ export function createMapper(start: MapperStart): Mapper {
   const pipeline = createPipeline({
     sequence: before.pipelineSequence,
     openSteps: before.openSteps,
+    contextId: start.contextId,
     taskId: () => taskId ?? "",
     run,
   }, { spans, tools, usage, emit });
@@ -231,7 +232,7 @@ export function createMapper(start: MapperStart): Mapper {
     if (history) pipeline.acceptNext(iac);
     else metadata(iac);
     content(status, history, ending);
-    const asks = questions.note(iac);
+    const asks = spans.isCrowded || pipeline.isCrowded ? "broken" : questions.note(iac);
     if (asks === "broken") return fail("A2A_PROTOCOL_ERROR", undefined, { cancel: true });
     conclude(status, ending, asks);
   }
@@ -306,11 +307,9 @@ export function createMapper(start: MapperStart): Mapper {
             return fail("A2A_PROTOCOL_ERROR", undefined, { cancel: true });
         }
       }),
-    recover: ({ snapshot, events }, withSnapshot) =>
+    recover: (state) =>
       effects(() => {
-        if (phase === "ended") return;
-        if (snapshot && withSnapshot) emit(snapshotEvent(snapshot, start.contextId));
-        pipeline.replay(events);
+        if (phase !== "ended") pipeline.recover(state);
       }),
     answered: (interruptId, digest, answer) =>
       effects(() => {

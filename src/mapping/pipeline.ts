@@ -3,7 +3,8 @@
  * as CUSTOM iac-code.pipeline.v1 (reference "iac-code.pipeline.v1"; docs/protocol.md, "Pipelines"). Pure.
  */
 import { integer, isObject, type JsonObject, text } from "../json.ts";
-import { SEEN_EVENT_IDS } from "../limits.ts";
+import type { PipelineState } from "../kernel/wire.ts";
+import { PIPELINE_SPEAKERS, SEEN_EVENT_IDS } from "../limits.ts";
 import type { RunEvent } from "./event.ts";
 import type { Spans } from "./spans.ts";
 import { createSpeaker, type Speaker } from "./text.ts";
@@ -31,14 +32,16 @@ export interface Pipeline {
   accept(iac: JsonObject): void;
   /** Maps the envelope that a task's own account repeats, when it is the very next one. */
   acceptNext(iac: JsonObject): void;
-  /** Maps envelopes that were missed. */
-  replay(events: readonly JsonObject[]): void;
+  /** Maps what was missed: the snapshot, once a run, and the envelopes. */
+  recover(state: PipelineState): void;
   /** The last sequence that was applied. */
   readonly sequence: number;
   /** Keys of the steps that are under way, in the order in which they began. */
   readonly openSteps: readonly string[];
   /** Why a step failed, when that is all the kernel tells. */
   readonly failure: string | undefined;
+  /** Whether more candidates and steps have spoken than any pipeline has: the kernel is broken. */
+  readonly isCrowded: boolean;
   /** Closes every message. */
   close(): void;
 }
@@ -46,6 +49,7 @@ export interface Pipeline {
 export interface PipelineStart {
   readonly sequence: number;
   readonly openSteps: readonly string[];
+  readonly contextId: string;
   /** Makes ids unique among the tasks of a thread, whose pipelines share one run id. */
   readonly taskId: () => string;
   /** As in SpeakerIds. */
@@ -66,6 +70,7 @@ export function createPipeline(start: PipelineStart, { spans, tools, usage, emit
   const openSteps = new Set(start.openSteps);
   let sequence = start.sequence;
   let failure: string | undefined;
+  let isSnapshotShown = false;
 
   function isRepeat(envelope: JsonObject): boolean {
     const id = text(envelope.eventId);
@@ -155,9 +160,16 @@ export function createPipeline(start: PipelineStart, { spans, tools, usage, emit
     acceptNext({ pipeline }) {
       if (isObject(pipeline) && integer(pipeline.sequence) === sequence + 1) apply(pipeline);
     },
-    replay: (events) => events.forEach(apply),
+    recover({ snapshot, events }) {
+      if (snapshot && !isSnapshotShown) emit(snapshotEvent(snapshot, start.contextId));
+      isSnapshotShown ||= snapshot !== undefined;
+      events.forEach(apply);
+    },
     get sequence() {
       return sequence;
+    },
+    get isCrowded() {
+      return speakers.size > PIPELINE_SPEAKERS;
     },
     get openSteps() {
       return [...openSteps];
@@ -203,7 +215,7 @@ export function stepName(key: string): string {
 }
 
 /** The event that shows a pipeline's snapshot, which takes the place of the one before. */
-export function snapshotEvent(snapshot: JsonObject, contextId: string): RunEvent {
+function snapshotEvent(snapshot: JsonObject, contextId: string): RunEvent {
   const pipelineRunId = text(snapshot.pipelineRunId) ?? contextId;
   return {
     type: "ACTIVITY_SNAPSHOT",

@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "../json.ts";
 import { requiredInputs } from "../kernel/wire.ts";
+import { RESUME_ENTRIES } from "../limits.ts";
 import { project } from "../thread/projection.ts";
 import type { PendingInput } from "../thread/thread.ts";
 
@@ -42,6 +43,8 @@ export function createQuestions(waiting: ReadonlyMap<string, PendingInput>, sett
         asked.set(inputId, { value: known?.value ?? project(value), sideband: beside, expiresAt: null });
         result = "asks";
       }
+      // More than one request can answer.
+      if (asked.size + pending.size > RESUME_ENTRIES) return "broken";
       return result;
     },
     announced(expiresAt) {

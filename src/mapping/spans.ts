@@ -2,6 +2,7 @@
  * The ledger of open spans: only here are STARTs and ENDs made, so that nothing can end that was not started, and closing
  * everything is one call. Pure: events go to the `emit` that it is given.
  */
+import { OPEN_SPANS } from "../limits.ts";
 import type { RunEvent } from "./event.ts";
 
 export interface Spans {
@@ -17,6 +18,8 @@ export interface Spans {
   /** Finishes a step; one that is not open gets a span of no length. */
   finishStep(name: string): void;
   isStepOpen(name: string): boolean;
+  /** Whether more is open than any run has: the kernel is broken. */
+  readonly isCrowded: boolean;
   closeAll(): void;
 }
 
@@ -65,6 +68,9 @@ export function createSpans(emit: (event: RunEvent) => void): Spans {
       emit({ type: "STEP_FINISHED", stepName: name });
     },
     isStepOpen: (name) => steps.has(name),
+    get isCrowded() {
+      return texts.size + reasonings.size + tools.size + steps.size > OPEN_SPANS;
+    },
     closeAll() {
       reasonings.forEach((id) => spans.closeReasoning(id));
       texts.forEach((id) => spans.closeText(id));
