@@ -64,7 +64,8 @@ export function createPromises(): Promises {
   return {
     sending(answers) {
       answering = answers;
-      executionId = answers.length > 0 && asked ? asked.executionId : "";
+      // Known again once the run names it: one that only clears what is answered or expired already ends nothing.
+      executionId = "";
       isTouched = true;
     },
     note(event) {
