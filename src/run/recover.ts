@@ -150,5 +150,5 @@ async function catchUpPipeline(context: RunContext): Promise<void> {
   const { mapper, request } = context;
   if (mapper.sequence === 0 && request.iacCode.runMode !== "pipeline") return;
   const state = await pipelineState(context);
-  if (state) await perform(context, mapper.recover(state, false));
+  if (state) await perform(context, mapper.recover(state));
 }

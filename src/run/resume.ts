@@ -49,7 +49,7 @@ async function resume(context: RunContext): Promise<void> {
   if (await isLost(context)) throw new RunFailure("EXECUTION_LOST");
   const status = await verifiedTask(context);
   const missed = await pipelineState(context);
-  if (missed) await perform(context, mapper.recover(missed, true));
+  if (missed) await perform(context, mapper.recover(missed));
   if (isFinal(status.state)) return await endWith(context, status);
   const taken = await takenBefore(context, status, missed);
   const known = taken.size > 0 ? requireAnswers(context) : [];

@@ -136,7 +136,7 @@ function tellCut(own: Timeline, cuts: readonly CutAt[]): { runs: JsonObject[][];
       at = Math.min(at + ahead, nextQuestion(frames, at));
       // Whoever waits for the kernel's next event of another kind gets the text before it, too.
       while (isDeferred(frames[at - 1]) && at < nextQuestion(frames, at)) at++;
-      if (own.envelopes.length > 0) run.recover(journal(own, at, run.mapper.sequence), false);
+      if (own.envelopes.length > 0) run.recover(journal(own, at, run.mapper.sequence));
       run.accept(frameOf({ result: { task: account(own, at, settled) } }));
     } else run.accept(frameOf(frames[at++] ?? {}));
     if (run.mapper.phase !== "gathering") continue;

@@ -103,8 +103,8 @@ export function mappedRun({ runId = "run-1", resumes, start = {} }: MappedOption
     accept(...frames) {
       for (const frame of frames) perform(mapper.accept(frame));
     },
-    recover(state, withSnapshot) {
-      const effects = mapper.recover(state, withSnapshot);
+    recover(state) {
+      const effects = mapper.recover(state);
       perform(effects);
       return effects;
     },
