@@ -8,7 +8,8 @@ import { serve, type Server } from "./server.ts";
 import { createService, type Service } from "./service.ts";
 import { EXIT, StartFailure } from "./start_failure.ts";
 import { lockState, type StateLock } from "./store/lock.ts";
-import { makeStateDirectory, olderFolderOf, removeTempFiles } from "./store/thread_files.ts";
+import { makeStateDirectory } from "./store/state_directory.ts";
+import { olderFolderOf, removeTempFiles } from "./store/thread_files.ts";
 import { VERSION } from "./version.ts";
 
 /** A service that listens. */

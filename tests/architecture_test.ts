@@ -119,6 +119,7 @@ const EDGES: Readonly<Record<string, readonly (keyof typeof POWERS)[]>> = {
   "start.ts": ["deno"],
   "store/atomic_file.ts": ["deno"],
   "store/lock.ts": ["deno"],
+  "store/state_directory.ts": ["deno"],
   "store/thread_files.ts": ["deno"],
   "stream/response.ts": ["timer", "time"],
   "telemetry.ts": ["deno", "time"],

@@ -10,7 +10,7 @@ import { resolveRoots } from "../request/workspace.ts";
 import { StartFailure } from "../start_failure.ts";
 import { replaceFile, systemFiles, TEMP_SUFFIX } from "../store/atomic_file.ts";
 import { lockState } from "../store/lock.ts";
-import { makeStateDirectory } from "../store/thread_files.ts";
+import { makeStateDirectory } from "../store/state_directory.ts";
 import { RELEASED, VERSION } from "../version.ts";
 import { hostPort, missing, needsOf, runNeed } from "./permissions.ts";
 import type { Settings } from "./settings.ts";
@@ -36,11 +36,15 @@ const CHECKS: readonly (readonly [string, Check])[] = [
 export async function examine(settings: Settings, print: (line: string) => void): Promise<boolean> {
   let allWell = true;
   for (const [name, check] of CHECKS) {
-    const findings = await check(settings).catch((error) => [wrong(`failed (${errorKind(error)})`)]);
+    const findings = await check(settings).catch((error) => [wrong(toldOf(error))]);
     for (const { ok, text } of findings) print(`${ok ? "ok     " : "PROBLEM"}  ${name.padEnd(11)}  ${text}`);
     allWell &&= findings.every(({ ok }) => ok);
   }
   return allWell;
+}
+
+function toldOf(error: unknown): string {
+  return error instanceof StartFailure ? error.lines.join(" ") : `failed (${errorKind(error)})`;
 }
 
 const well = (text: string): Finding => ({ ok: true, text });

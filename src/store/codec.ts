@@ -6,7 +6,7 @@ import { z } from "zod/mini";
 import { isObject, type Json, type JsonObject } from "../json.ts";
 import { APPLIED_RESUMES, RUN_DIGESTS, TERMINAL_EXECUTIONS } from "../limits.ts";
 import { project } from "../thread/projection.ts";
-import type { PendingInput, Thread } from "../thread/thread.ts";
+import { contextIdOf, type PendingInput, type Thread } from "../thread/thread.ts";
 import { CorruptThread } from "./corrupt_thread.ts";
 
 /** The last moment that a Date can be. */
@@ -62,7 +62,9 @@ export function decodeThread(text: string, threadId: string, fallbackExpiry: num
   const parsed = file.safeParse(json);
   if (!parsed.success) throw new CorruptThread(`field ${parsed.error.issues[0]?.path.join(".") ?? ""}`);
   const { data } = parsed;
-  if (data.threadId !== threadId) throw new CorruptThread("the file of another thread");
+  // The context is what the thread's requests reach the kernel by: another one would be another's conversation.
+  const isItsOwn = data.threadId === threadId && data.contextId === contextIdOf(threadId);
+  if (!isItsOwn) throw new CorruptThread("the file of another thread");
   const { execution } = data;
   return {
     threadId,

@@ -7,6 +7,7 @@ import { type FileSystem, lookAt, replaceFile, systemFiles, TEMP_SUFFIX } from "
 import { CorruptThread } from "./corrupt_thread.ts";
 import { threadFileName } from "./file_name.ts";
 import { olderRuns, type SecondFiles } from "./older_runs.ts";
+import { makePrivate } from "./state_directory.ts";
 
 /** Loaded with the first thread: its schemas would take a fifth of the start's time. Kept, since to ask again takes 20 µs. */
 let codec: typeof import("./codec.ts") | undefined;
@@ -81,19 +82,6 @@ function utf8(bytes: Uint8Array): string {
   } catch {
     throw new CorruptThread("not UTF-8");
   }
-}
-
-/** Makes `<stateDir>/threads`, for its owner only, and gives its path. */
-export async function makeStateDirectory(stateDir: string): Promise<string> {
-  await makePrivate(stateDir);
-  const folder = `${stateDir}/threads`;
-  await makePrivate(folder);
-  return folder;
-}
-
-async function makePrivate(path: string): Promise<void> {
-  await Deno.mkdir(path, { recursive: true, mode: 0o700 });
-  if (Deno.build.os !== "windows") await Deno.chmod(path, 0o700);
 }
 
 /** Where the older run ids of a folder's long threads lie: beside it, so that only threads are in it. */

@@ -111,7 +111,7 @@ Deno.test("whatever a thread holds comes back as it was, in its order", () => {
   );
   const arbitrary: fc.Arbitrary<Thread> = record({
     threadId: fc.constant("thread-1"),
-    contextId: id,
+    contextId: fc.constant(contextIdOf("thread-1")),
     cwd: id,
     userId: nullable(fc.string()),
     sessionId: nullable(id),
@@ -213,6 +213,7 @@ Deno.test("a file of another schema, of another thread, or with a field that is 
     ["schema as text", { ...file, schemaVersion: "1" }, "field schemaVersion"],
     ["no schema", { ...file, schemaVersion: undefined }, "field schemaVersion"],
     ["another thread", { ...file, threadId: "Thread-1" }, "the file of another thread"],
+    ["another thread's context", { ...file, contextId: contextIdOf("Thread-1") }, "the file of another thread"],
     ["no thread", { ...file, threadId: undefined }, "field threadId"],
     ["no context", { ...file, contextId: "" }, "field contextId"],
     ["no workspace", { ...file, cwd: null }, "field cwd"],

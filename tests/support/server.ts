@@ -5,7 +5,7 @@ import { type Log, type LogFields, silentLog } from "../../src/log.ts";
 import type { Services } from "../../src/run/context.ts";
 import { serve } from "../../src/server.ts";
 import { createService, type Edges } from "../../src/service.ts";
-import { makeStateDirectory } from "../../src/store/thread_files.ts";
+import { makeStateDirectory } from "../../src/store/state_directory.ts";
 import { readEvents, type RunReader } from "./run_reader.ts";
 import { type StrictThread, strictThread } from "./strict_stream.ts";
 
