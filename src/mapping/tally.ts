@@ -4,6 +4,8 @@ import type { ShownText } from "../thread/thread.ts";
 
 /** Up to this many characters are kept and compared as they are, which is faster than hashing each delta. */
 const KEPT_CHARS = 8_192;
+/** So many are joined at once: a text that grows delta by delta is a chain of them, 60 bytes for each. */
+const PIECES = 64;
 /** A repeat whose length nobody wrote down (the Python adapter's) is looked for in this many characters. */
 const SEARCHED_CHARS = 32_768;
 
@@ -19,26 +21,40 @@ export interface Tally {
 
 /** An empty tally. */
 export function createTally(): Tally {
-  const head = createHash("sha256");
+  /** Of what is not kept any more; most texts need none. */
+  let head: ReturnType<typeof createHash> | undefined;
   let tail = "";
+  let pieces: string[] = [];
   let length = 0;
 
-  const digest = () => head.copy().update(tail).digest("hex");
+  function join(): void {
+    tail += pieces.join("");
+    pieces = [];
+    if (tail.length <= KEPT_CHARS) return;
+    head ??= createHash("sha256");
+    // Half a surrogate pair has no UTF-8 of its own: it waits for its other half.
+    const whole = isHighSurrogate(tail, tail.length - 1) ? tail.length - 1 : tail.length;
+    head.update(tail.slice(0, whole));
+    tail = tail.slice(whole);
+  }
+
+  function digest(): string {
+    join();
+    return (head?.copy() ?? createHash("sha256")).update(tail).digest("hex");
+  }
+
   return {
     add(text) {
-      tail += text;
       length += text.length;
-      if (tail.length <= KEPT_CHARS) return;
-      // Half a surrogate pair has no UTF-8 of its own: it waits for its other half.
-      const whole = isHighSurrogate(tail, tail.length - 1) ? tail.length - 1 : tail.length;
-      head.update(tail.slice(0, whole));
-      tail = tail.slice(whole);
+      pieces.push(text);
+      if (pieces.length >= PIECES) join();
     },
     get length() {
       return length;
     },
     startsOff(text) {
       if (text.length < length) return false;
+      join();
       if (length === tail.length) return text.startsWith(tail);
       return sha256(text.slice(0, length)) === digest();
     },

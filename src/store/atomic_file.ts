@@ -5,6 +5,7 @@
  */
 import { systemClock } from "../clock.ts";
 import { RENAME_RETRY_MS } from "../limits.ts";
+import { sharedSyncs } from "./shared_syncs.ts";
 
 /** The system calls that a replacement makes. */
 export interface FileSystem {
@@ -20,6 +21,7 @@ export interface FileSystem {
 }
 
 export interface Syncable {
+  /** Resolves when all that was changed before the call is on the disk. */
   sync(): Promise<void>;
   close(): void;
 }
@@ -80,6 +82,7 @@ async function renameSoon(fs: FileSystem, temp: string, target: string): Promise
   }
 }
 
+const sharing = sharedSyncs();
 /** Above this a write is handed to another thread. */
 const AT_ONCE_BYTES = 65_536;
 
@@ -106,7 +109,7 @@ export const systemFiles: FileSystem = {
   openFolder: (path) =>
     Deno.build.os === "windows"
       ? Promise.resolve({ sync: () => Promise.resolve(), close() {} })
-      : Promise.try(Deno.openSync, path),
+      : Promise.try(() => sharing(path, Deno.openSync(path))),
   async createNew(path) {
     // Deno.open would create it on the thread that serves streams, which has been seen to take 0.5 ms.
     await Deno.writeFile(path, new Uint8Array(), { createNew: true, mode: 0o600 });
