@@ -47,6 +47,16 @@ function envelopes(frame: Frame): JsonObject[] {
   return [pipeline, ...batch].filter(isObject);
 }
 
+/** A pipeline's events before the first that shows a pending question as answered, and from that one on. */
+export function splitAtAnswer(
+  events: readonly JsonObject[],
+  pending: ReadonlyMap<string, { readonly value: JsonObject }>,
+): readonly [JsonObject[], JsonObject[]] {
+  const found = events.findIndex((event) => answeredIn([event], pending).size > 0);
+  const at = found === -1 ? events.length : found;
+  return [events.slice(0, at), events.slice(at)];
+}
+
 /** Which of the pending questions a pipeline's events show as answered. */
 export function answeredIn(
   events: readonly JsonObject[],

@@ -4,6 +4,8 @@
  */
 import { type Answer, checkAnswers } from "../admission/answers.ts";
 import { RunFailure } from "../errors.ts";
+import type { JsonObject } from "../json.ts";
+import { splitAtAnswer } from "../kernel/recovery.ts";
 import { type Frame, isFinal, requiredInputs, type Status } from "../kernel/wire.ts";
 import { LAG_MS, LAG_STEP_MS } from "../limits.ts";
 import type { Mapper } from "../mapping/mapper.ts";
@@ -49,12 +51,14 @@ async function resume(context: RunContext): Promise<void> {
   if (await isLost(context)) throw new RunFailure("EXECUTION_LOST");
   const status = await verifiedTask(context);
   const missed = await pipelineState(context);
-  if (missed) await perform(context, mapper.recover(missed));
-  if (isFinal(status.state)) return await endWith(context, status);
+  const [before, since] = splitAtAnswer(missed?.events ?? [], mapper.pending);
+  if (missed) await perform(context, mapper.recover({ ...missed, events: before }));
+  if (isFinal(status.state)) return await endWith(context, status, since);
   const taken = await takenBefore(context, status, missed);
   const known = taken.size > 0 ? requireAnswers(context) : [];
   if (known.some(({ kind }) => kind === "cancel")) return await sendAnswers(context, known);
   for (const answer of known) if (taken.has(answer.interruptId)) await accepted(context, answer);
+  await perform(context, mapper.recover({ snapshot: undefined, events: since }));
   if (await asksMore(context, status)) return;
   const answers = taken.size > 0 ? known : requireAnswers(context);
   await sendAnswers(context, answers.filter(({ interruptId }) => !taken.has(interruptId)));
@@ -110,13 +114,9 @@ async function asksMore(context: RunContext, status: Status): Promise<boolean> {
 }
 
 /** The task is over: an answer that was on its way when somebody died has been heard, or nothing hears it any more. */
-async function endWith(context: RunContext, status: Status): Promise<void> {
-  const { mapper } = context;
-  if (status.state === "COMPLETED") {
-    for (const { interruptId, digest } of requireAnswers(context)) {
-      await perform(context, mapper.answered(interruptId, digest));
-    }
-  }
+async function endWith(context: RunContext, status: Status, since: JsonObject[]): Promise<void> {
+  if (status.state === "COMPLETED") { for (const answer of requireAnswers(context)) await accepted(context, answer); }
+  await perform(context, context.mapper.recover({ snapshot: undefined, events: since }));
   await take(context, [await getTask(context, 0)]);
 }
 
