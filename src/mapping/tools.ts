@@ -1,6 +1,6 @@
 /** Tool calls side by side, kept apart by toolUseId: started → input → result (docs/protocol.md, "Text and tools"). Pure. */
 import type { JsonObject } from "../json.ts";
-import { isObject, text } from "../json.ts";
+import { isObject, text, writeJson } from "../json.ts";
 import { SHOWN_CALLS, TOOL_CALLS } from "../limits.ts";
 import type { ShownCalls } from "../thread/thread.ts";
 import type { RunEvent } from "./event.ts";
@@ -70,7 +70,7 @@ export function createTools(before: ShownCalls | undefined, spans: Spans, emit: 
       const current = call(id);
       if (current.ended) return;
       current.ended = true;
-      emit({ type: "TOOL_CALL_ARGS", toolCallId: id, delta: JSON.stringify(input) });
+      emit({ type: "TOOL_CALL_ARGS", toolCallId: id, delta: writeJson(input) });
       spans.endTool(id);
     },
     result(id, name, result, speaker) {
@@ -82,7 +82,7 @@ export function createTools(before: ShownCalls | undefined, spans: Spans, emit: 
       current.answered = moved = true;
       speaker.beforeTool();
       speaker.afterTool();
-      const content = typeof result === "string" ? result : JSON.stringify(result) ?? "";
+      const content = typeof result === "string" ? result : result === undefined ? "" : writeJson(result);
       emit({ type: "TOOL_CALL_RESULT", messageId: `tool-result-${id}`, toolCallId: id, content, role: "tool" });
     },
     shown: () => before && { open: idsOf(false), answered: idsOf(true) },

@@ -1,4 +1,5 @@
 /** Event → one SSE record (docs/protocol.md, "The stream"): LF only, one `data:` line, at most 8 MiB. Pure. */
+import { wellFormed, writeJson } from "../json.ts";
 import { EVENT_BYTES } from "../limits.ts";
 import type { RunEvent } from "../mapping/event.ts";
 
@@ -14,9 +15,7 @@ const encoder = new TextEncoder();
  * that is too large for the client's parser is cut.
  */
 export function encodeEvent(event: RunEvent, timestamp: number): string {
-  const json = JSON.stringify(event);
-  // Half a surrogate pair shows as an escape of its own; a text that merely speaks of one costs a second look.
-  const whole = json.includes("\\ud") ? JSON.stringify(wellFormed(event)) : json;
+  const whole = writeJson(event);
   // A character has at most three bytes, so most events need no exact count.
   const fits = whole.length * 3 <= EVENT_BYTES || encoder.encode(whole).length <= EVENT_BYTES - 64;
   return `data: ${(fits ? whole : shortened(event)).slice(0, -1)},"timestamp":${timestamp}}\n\n`;
@@ -42,13 +41,6 @@ export function createEncoder(): typeof encodeEvent {
     }
     return `${head}${delta},"timestamp":${timestamp}}\n\n`;
   };
-}
-
-function wellFormed(value: unknown): unknown {
-  if (typeof value === "string") return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(wellFormed);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key.toWellFormed(), wellFormed(item)]));
 }
 
 /** What is left for an event's JSON without its timestamp. */

@@ -50,6 +50,17 @@ const TABLE: ReadonlyArray<{ title: string; frames: readonly Frame[]; lines: rea
     ],
   },
   {
+    title: "half a surrogate pair in an input or a result is no character",
+    frames: [
+      tool("call-1", "input_complete", { toolInput: { path: "a\ud83d", "\ude00": 1 } }),
+      tool("call-1", "completed", { result: ["\ude00", "\ud83d\ude00", "\\ud83d"] }),
+    ],
+    lines: [
+      'call call-1 list_files: {"path":"a\ufffd","\ufffd":1}',
+      'result call-1: ["\ufffd","\ud83d\ude00","\\\\ud83d"]',
+    ],
+  },
+  {
     title: "a call whose input never came is ended before its result",
     frames: [tool("call-1", "started"), tool("call-1", "completed", { result: "ok" })],
     lines: ["call call-1 list_files", "result call-1: ok"],
