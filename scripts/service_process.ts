@@ -1,5 +1,4 @@
 /** The service as a process of its own, as scripts start, look at, and kill it. */
-import { connect } from "node:net";
 
 export interface ServiceProcess {
   readonly url: string;
@@ -22,14 +21,14 @@ export interface ServiceProcessOptions {
 const MAIN = new URL("../main.ts", import.meta.url).pathname;
 const CONFIG = new URL("../deno.json", import.meta.url).pathname;
 const START_MS = 30_000;
+const LOOK_MS = 10;
 const KEPT_CHARS = 64 * 1024;
 
 /** Starts the program on a free port and waits until it listens. Rejects with its output when it does not. */
 export async function startService(
   { kernel, stateDir, cwd, flags = [] }: ServiceProcessOptions,
 ): Promise<ServiceProcess> {
-  const port = freePort();
-  const own = ["--port", String(port), "--a2a-url", kernel.url, "--state-dir", stateDir, ...flags];
+  const own = ["--port", "0", "--a2a-url", kernel.url, "--state-dir", stateDir, ...flags];
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-prompt", "--no-check", "--config", CONFIG, MAIN, ...own],
     env: { IAC_CODE_AGUI_A2A_TOKEN: kernel.token, IAC_CODE_AGUI_ALLOWED_CWDS: cwd },
@@ -45,14 +44,16 @@ export async function startService(
       output = (output + piece).slice(-KEPT_CHARS);
     }
   })();
-  for (const until = Date.now() + START_MS; !await answers(port);) {
+  const url = (): string | undefined => /listening url=(\S+)/.exec(output)?.[1];
+  for (const until = Date.now() + START_MS; url() === undefined;) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
     if (running && Date.now() < until) continue;
     if (running) child.kill("SIGKILL");
     await Promise.all([ended, read]);
     throw new Error(`the service does not start: ${output.slice(-2_000)}`);
   }
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: url() ?? "",
     pid: child.pid,
     output: () => output,
     look: () => look(child.pid),
@@ -75,20 +76,4 @@ async function look(pid: number): Promise<{ rssBytes: number; files: number } | 
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
   }
-}
-
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}
-
-/** Whether somebody accepts connections there; asked again after a moment when not. */
-function answers(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on("error", () => setTimeout(() => resolve(false), 20));
-  });
 }

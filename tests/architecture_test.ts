@@ -253,6 +253,12 @@ Deno.test("no finding of lint, formatter or compiler is silenced", async () => {
   assert.deepEqual(silenced.map(({ path }) => path), []);
 });
 
+Deno.test("nothing follows several signals but by way of linked_abort.ts, since Deno may forget one that does", async () => {
+  for (const { path, code } of await sourcesIn("src", "demo")) {
+    assert.doesNotMatch(code, /AbortSignal\.(any|timeout)/, path);
+  }
+});
+
 Deno.test("a file has at most 350 lines", async () => {
   const long = (await allSources())
     .map(({ path, text }) => ({ path, lines: text.trimEnd().split("\n").length }))

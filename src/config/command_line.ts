@@ -15,7 +15,7 @@ export type Command = "serve" | "doctor" | "print-config" | "help" | "version";
 export function readCommandLine(args: readonly string[]): CommandLine {
   const known = TABLE.filter(({ secret }) => !secret).map(({ name, kind, short }) => [name, {
     type: kind === "switch" ? "boolean" as const : "string" as const,
-    ...(kind === "list" && { multiple: true }),
+    ...((kind === "hosts" || kind === "origins") && { multiple: true }),
     ...(short !== undefined && { short }),
   }]);
   const options = {
@@ -25,12 +25,30 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     "print-config": { type: "boolean" as const },
   };
   try {
-    const parsed = parseArgs({ args: [...args], options, strict: true, allowPositionals: true, allowNegative: true });
+    const parsed = parseArgs({
+      args: withNumbers(args),
+      options,
+      strict: true,
+      allowPositionals: true,
+      allowNegative: true,
+    });
     return { flags: parsed.values, ...findCommand(parsed.values, parsed.positionals) };
   } catch (error) {
     const [text = ""] = error instanceof Error ? error.message.split(/\. |\.?\n/) : [];
     return { flags: {}, command: "serve", mistakes: [`${text}. See --help.`] };
   }
+}
+
+/** A number below 0 is a wrong value, not a flag: `--port -1` is told as such. */
+function withNumbers(args: readonly string[]): string[] {
+  const joined: string[] = [];
+  for (const arg of args) {
+    const before = joined.at(-1);
+    if (/^-\d/.test(arg) && before !== undefined && /^--[a-z0-9-]+$/.test(before)) {
+      joined.push(`${joined.pop()}=${arg}`);
+    } else joined.push(arg);
+  }
+  return joined;
 }
 
 function findCommand(flags: CommandLine["flags"], words: readonly string[]): Omit<CommandLine, "flags"> {

@@ -2,7 +2,19 @@
  * Every option of the program in one table (docs/operators.md): the name of its flag, its variable, its key in a config
  * file, its default. Names and defaults are those of `iac-code agui` 0.16. Pure.
  */
-export type Kind = "text" | "url" | "port" | "seconds" | "switch" | "list" | "paths" | "command" | "format";
+export type Kind =
+  | "text"
+  | "token"
+  | "url"
+  | "port"
+  | "seconds"
+  | "interval"
+  | "switch"
+  | "hosts"
+  | "origins"
+  | "paths"
+  | "command"
+  | "format";
 
 export interface Option {
   /** Name of the flag; with `_` for `-` the key in a config file. */
@@ -51,19 +63,25 @@ export const OPTIONS = [
     help: "workspace roots [the working and the temp directory]",
     placeholder: "DIR[:DIR...]",
   },
-  { name: "heartbeat", kind: "seconds", fallback: 15, help: "silence after which a stream gets a comment" },
+  {
+    name: "heartbeat",
+    kind: "interval",
+    fallback: 15,
+    help: "silence after which a stream gets a comment",
+    placeholder: "SECONDS",
+  },
   { name: "interrupt-ttl", kind: "seconds", fallback: 540, help: "how long an interrupt may be answered; 0: for ever" },
   { name: "idle-shutdown", kind: "seconds", fallback: 0, help: "end after so long without anything to do; 0: never" },
   {
     name: "allow-host",
-    kind: "list",
+    kind: "hosts",
     fallback: [],
     help: "further host name to answer for (repeatable)",
     placeholder: "NAME",
   },
   {
     name: "allow-origin",
-    kind: "list",
+    kind: "origins",
     fallback: [],
     help: "origin whose pages may use the server (repeatable)",
     placeholder: "ORIGIN",
@@ -79,12 +97,12 @@ export const OPTIONS = [
   { name: "config", kind: "text", help: "YAML or JSON file with these options", placeholder: "FILE", noFile: true },
   {
     name: "auth-token",
-    kind: "text",
+    kind: "token",
     env: ["IAC_CODE_AGUI_AUTH_TOKEN"],
     help: "token that clients have to send",
     secret: true,
   },
-  { name: "a2a-token", kind: "text", env: ["IAC_CODE_AGUI_A2A_TOKEN"], help: "token of the kernel", secret: true },
+  { name: "a2a-token", kind: "token", env: ["IAC_CODE_AGUI_A2A_TOKEN"], help: "token of the kernel", secret: true },
 ] as const satisfies readonly Option[];
 
 export type OptionName = typeof OPTIONS[number]["name"];

@@ -31,8 +31,6 @@ export interface Settings {
   readonly debug: boolean;
 }
 
-const MIN_HEARTBEAT_MS = 50;
-
 /** The settings, or every mistake in one sentence each. */
 export function toSettings(values: Values, around: Surroundings): { settings: Settings } | { mistakes: string[] } {
   const get = (name: OptionName) => values.get(name)?.value;
@@ -55,7 +53,7 @@ export function toSettings(values: Values, around: Surroundings): { settings: Se
     a2aToken: text("a2a-token"),
     authToken: text("auth-token"),
     stateDir,
-    heartbeatMs: Math.max(MIN_HEARTBEAT_MS, ms("heartbeat")),
+    heartbeatMs: ms("heartbeat"),
     interruptTtlMs: ms("interrupt-ttl"),
     idleShutdownMs: ms("idle-shutdown"),
     hosts: list("allow-host"),

@@ -58,16 +58,21 @@ function findValue(
 
 const EXPECTED: Readonly<Record<Kind, string>> = {
   text: "must be a text that is not empty.",
+  token: "must be printable ASCII characters without spaces, as a header can carry.",
   url: "must be an http or https URL without user name, query and fragment.",
   port: "must be a port from 0 to 65535.",
   seconds: "must be a number of seconds, 0 or more and at most a year.",
+  interval: "must be a number of seconds, 0.05 or more and at most a year.",
   switch: "must be true or false.",
-  list: "must be a text, or a list of texts.",
+  hosts: "must be host names as in a Host header, such as agui.example.com, without scheme and path.",
+  origins:
+    "must be origins as browsers send them, such as https://app.example.com, without a path or a slash at the end; or *.",
   paths: "must be absolute paths.",
   command: "must be a command, or a list of a command and its arguments.",
   format: "must be text or json.",
 };
 
+const MIN_INTERVAL_SECONDS = 0.05;
 const MAX_SECONDS = 365 * 24 * 3600;
 
 function readValue(kind: Kind, raw: unknown, from: Source["kind"], delimiter: string): Value | undefined {
@@ -76,16 +81,22 @@ function readValue(kind: Kind, raw: unknown, from: Source["kind"], delimiter: st
   switch (kind) {
     case "text":
       return typeof raw === "string" && raw !== "" ? raw : undefined;
+    case "token":
+      return typeof raw === "string" && /^[!-~]+$/.test(raw) ? raw : undefined;
     case "url":
       return typeof raw === "string" && isPlainUrl(raw) ? raw : undefined;
     case "port":
       return isNumber(number, 65_535) && Number.isInteger(number) ? number : undefined;
     case "seconds":
       return isNumber(number, MAX_SECONDS) ? number : undefined;
+    case "interval":
+      return isNumber(number, MAX_SECONDS) && number >= MIN_INTERVAL_SECONDS ? number : undefined;
     case "switch":
       return typeof raw === "boolean" ? raw : undefined;
-    case "list":
-      return readList(typeof raw === "string" ? [raw] : raw);
+    case "hosts":
+      return readNames(raw, isHost);
+    case "origins":
+      return readNames(raw, isOrigin);
     case "paths":
       return readPaths(typeof raw === "string" ? raw.split(delimiter).filter((path) => path !== "") : raw);
     case "command":
@@ -102,6 +113,25 @@ function isNumber(raw: unknown, most: number): raw is number {
 function readList(raw: unknown): readonly string[] | undefined {
   const isList = Array.isArray(raw) && raw.every((item) => typeof item === "string" && item !== "");
   return isList ? raw as string[] : undefined;
+}
+
+function readNames(raw: unknown, isName: (text: string) => boolean): readonly string[] | undefined {
+  const list = readList(typeof raw === "string" ? [raw] : raw);
+  return list?.every(isName) ? list : undefined;
+}
+
+/** A name or address, perhaps with a port, as a client writes it into a Host header. */
+function isHost(text: string): boolean {
+  const isBareAddress = /^[0-9a-f.]*:[0-9a-f.]*:[0-9a-f:.]*$/i.test(text);
+  const url = URL.parse(`http://${isBareAddress ? `[${text}]` : text}/`);
+  return url !== null && (isBareAddress || url.host === text.toLowerCase().replace(/:80$/, ""));
+}
+
+/** What a browser may send as Origin: of its own schemes, such as those of extensions, no more than the form is known. */
+function isOrigin(text: string): boolean {
+  if (text === "*" || text === "null") return true;
+  if (!/^[a-z][a-z0-9+.-]*:\/\/[!-~]+$/i.test(text) || /[/?#@*\\]/.test(text.replace("://", ""))) return false;
+  return !/^https?:/i.test(text) || URL.parse(text)?.origin === text.toLowerCase();
 }
 
 function readFilled(raw: unknown): readonly string[] | undefined {

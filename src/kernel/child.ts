@@ -14,6 +14,7 @@ import {
   KERNEL_STOP_MS,
   LOG_VALUE_CHARS,
 } from "../limits.ts";
+import { linkedAbort } from "../linked_abort.ts";
 import { errorKind, KERNEL_LINE, type Log } from "../log.ts";
 import { EXIT, StartFailure } from "../start_failure.ts";
 import { askHealth } from "./health.ts";
@@ -61,7 +62,8 @@ export async function startManagedKernel(options: ManagedKernelOptions): Promise
     const until = clock.elapsed() + KERNEL_START_MS;
     const gone = new AbortController();
     void ended.then(() => gone.abort());
-    const stop = AbortSignal.any([gone.signal, closing.signal, ...(signal ? [signal] : [])]);
+    using linked = linkedAbort(gone.signal, closing.signal, signal);
+    const stop = linked.signal;
     while (clock.elapsed() < until) {
       const health = await askHealth(url, token, KERNEL_START_MS, stop);
       if (gone.signal.aborted) return "dead";

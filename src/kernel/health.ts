@@ -1,5 +1,6 @@
 /** Asks a kernel, or a service as ours, whether it is there: `GET /health`. */
 import { isObject, type JsonObject, text } from "../json.ts";
+import { linkedAbort } from "../linked_abort.ts";
 import { httpClient } from "./client.ts";
 
 export interface KernelHealth {
@@ -20,13 +21,13 @@ export async function askHealth(
   signal?: AbortSignal,
 ): Promise<KernelHealth | undefined> {
   using client = httpClient(url);
-  const late = new AbortController();
+  using late = linkedAbort(signal);
   const timer = setTimeout(() => late.abort(), ms);
   try {
     const response = await fetch(new URL("health", url.href.replace(/\/*$/, "/")), {
       client,
       redirect: "error",
-      signal: signal ? AbortSignal.any([signal, late.signal]) : late.signal,
+      signal: late.signal,
       headers: { ...(token !== undefined && { authorization: `Bearer ${token}` }) },
     });
     const body = await jsonBody(response);

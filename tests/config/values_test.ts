@@ -81,14 +81,22 @@ Deno.test("a wrong value is told with the place where it stands and what was exp
     [[{}, {}, { port: "8000" }], "agui.yaml:1: port must be a port from 0 to 65535."],
     [[{}, {}, { port: true }], "agui.yaml:1: port must be a port from 0 to 65535."],
     [[{ "idle-shutdown": "soon" }], "--idle-shutdown must be a number of seconds, 0 or more and at most a year."],
-    [[{ heartbeat: "1e9" }], "--heartbeat must be a number of seconds, 0 or more and at most a year."],
+    [[{ "interrupt-ttl": "-1" }], "--interrupt-ttl must be a number of seconds, 0 or more and at most a year."],
+    [[{ heartbeat: "1e9" }], "--heartbeat must be a number of seconds, 0.05 or more and at most a year."],
+    [[{ heartbeat: "0" }], "--heartbeat must be a number of seconds, 0.05 or more and at most a year."],
     [[{}, {}, { debug: "yes" }], "agui.yaml:1: debug must be true or false."],
     [[{ host: "" }], "--host must be a text that is not empty."],
-    [[{}, {}, { "auth-token": 12 }], "agui.yaml:1: auth-token must be a text that is not empty."],
+    [
+      [{}, {}, { "auth-token": 12 }],
+      "agui.yaml:1: auth-token must be printable ASCII characters without spaces, as a header can carry.",
+    ],
     [[{ "log-format": "xml" }], "--log-format must be text or json."],
     [[{ "allowed-cwds": "work" }], "--allowed-cwds must be absolute paths."],
     [[{}, { IAC_CODE_AGUI_ALLOWED_CWDS: ":" }], "IAC_CODE_AGUI_ALLOWED_CWDS must be absolute paths."],
-    [[{}, {}, { "allow-host": [1] }], "agui.yaml:1: allow-host must be a text, or a list of texts."],
+    [
+      [{}, {}, { "allow-host": [1] }],
+      "agui.yaml:1: allow-host must be host names as in a Host header, such as agui.example.com, without scheme and path.",
+    ],
     [[{ "kernel-command": " " }], "--kernel-command must be a command, or a list of a command and its arguments."],
   ];
   for (const [given, told] of cases) assert.deepEqual(resolve(...given).mistakes, [told]);
@@ -103,6 +111,54 @@ Deno.test("a kernel's URL is http or https and has nothing that would be lost", 
   }
   for (const url of ["http://127.0.0.1:41242", "https://kernel.example/a2a/", "http://[::1]:1"]) {
     assert.deepEqual(resolve({ "a2a-url": url }).mistakes, [], url);
+  }
+});
+
+Deno.test("an origin is what a browser sends, a host what a Host header holds, a token what a header can carry", () => {
+  const table: [name: string, right: string[], wrong: string[]][] = [
+    [
+      "allow-origin",
+      ["*", "null", "https://app.example", "http://localhost:3000", "https://[::1]:8443", "HTTPS://App.example"]
+        .concat("chrome-extension://abcdefgh", "tauri://localhost", "vscode-webview://1a2b"),
+      ["foo", "app.example", "https://app.example/", "https://app.example/page", "https://u:p@app.example", "https://"]
+        .concat(
+          "https://app.example:443",
+          "https://büro.example",
+          "https://a.example,https://b.example",
+          "https://*.example",
+        )
+        .concat("https://a.example?x", "file:///", "https://a b"),
+    ],
+    [
+      "allow-host",
+      [
+        "agui.example.com",
+        "agui.example.com:8443",
+        "10.0.0.1",
+        "[::1]",
+        "::1",
+        "fe80::1",
+        "host",
+        "HOST:80",
+        "xn--bro-hoa.example",
+      ],
+      [
+        "http://agui.example.com",
+        "agui.example.com/",
+        "a b",
+        "user@host",
+        "büro.example",
+        "host:port",
+        "host:99999",
+        "/",
+      ],
+    ],
+    ["auth-token", ["a", "Zm9v+/=._~-", "!#$%&"], ["a b", "töken", "token\n", "\u0000", "€"]],
+  ];
+  const asFile = (name: string, value: string) => resolve({}, {}, { [name]: value }).mistakes;
+  for (const [name, right, wrong] of table) {
+    for (const value of right) assert.deepEqual(asFile(name, value), [], value);
+    for (const value of wrong) assert.equal(asFile(name, value).length, 1, value);
   }
 });
 

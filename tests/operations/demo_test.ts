@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { readEvents } from "../support/run_reader.ts";
-import { startProgram } from "./program.ts";
+import { runProgram, startProgram } from "./program.ts";
 
 Deno.test("two demos at once find ports of their own, hold their conversation, and need nothing to be set", async () => {
   // What is set for the service does not count.
@@ -35,8 +35,25 @@ Deno.test("two demos at once find ports of their own, hold their conversation, a
   await assert.rejects(Deno.stat(cwd), Deno.errors.NotFound, "nothing is left behind");
 });
 
-Deno.test("an unknown flag of the demo is refused with its usage", async () => {
-  await using program = startProgram({ script: "demo/main.ts", args: ["--twice"] });
-  assert.equal(await program.ended, 2);
-  assert.equal(program.output(), "usage: deno task demo [--once]\n");
+Deno.test("the demo tells its flags when it is asked, or given another one", async () => {
+  for (const [args, code] of [[["--help"], 0], [["-h"], 0], [["--twice"], 2], [["word"], 2]] as const) {
+    const { code: ended, output } = await runProgram({ script: "demo/main.ts", args });
+    assert.equal(ended, code, args.join());
+    assert.match(output, /^usage: deno task demo \[--once\] \[--port PORT\]\n/);
+  }
+});
+
+Deno.test("the demo takes the port that it is given, or says why not", async () => {
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr;
+  const script = "demo/main.ts";
+  const taken = await runProgram({ script, args: ["--once", "--port", String(port)] });
+  assert.match(taken.output, /^Address already in use: 127\.0\.0\.1:\d+\./);
+  assert.equal(taken.code, 2);
+  listener.close();
+  const { code, output } = await runProgram({ script, args: ["--once", `--port=${port}`] });
+  assert.equal(code, 0);
+  assert.ok(output.includes(`http://127.0.0.1:${port}`), output);
+  const wrong = await runProgram({ script, args: ["--port", "many"] });
+  assert.deepEqual([wrong.code, wrong.output], [2, "--port must be a port from 0 to 65535.\n"]);
 });

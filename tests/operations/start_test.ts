@@ -15,6 +15,15 @@ Deno.test("an unknown flag, a bad URL, a bad config file: one line each, exit co
     await Deno.writeTextFile(`${folder}/agui.yaml`, "port: 8000\nprot: 1\n");
     await refused(["--prot", "1"], /^iac-code-agui: Unknown option '--prot'\. See --help\.$/m);
     await refused(["--a2a-url", "localhost"], /^iac-code-agui: --a2a-url must be an http or https URL/m);
+    await refused(["--port", "-1"], /^iac-code-agui: --port must be a port from 0 to 65535\.$/m);
+    await refused(
+      ["--interrupt-ttl", "-0.5"],
+      /^iac-code-agui: --interrupt-ttl must be a number of seconds, 0 or more/m,
+    );
+    await refused(
+      ["--allow-origin", "app.example"],
+      /^iac-code-agui: --allow-origin must be origins as browsers send them/m,
+    );
     await refused(["--config", `${folder}/agui.yaml`], /agui\.yaml:2: prot is not a known option\.$/m);
   });
 });
