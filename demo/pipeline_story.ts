@@ -27,7 +27,10 @@ export async function tellPipeline(turn: Turn): Promise<void> {
   });
   const evaluation = pipeline.startStep("evaluate_candidates", "parallel_sub_pipeline");
   const setId = `call_${randomHex(8)}`;
-  await Promise.all(CANDIDATES.map((candidate, index) => tellCandidate(pipeline, evaluation, candidate, index, setId)));
+  const told = CANDIDATES.map((candidate, index) => tellCandidate(pipeline, evaluation, candidate, index, setId));
+  // When the one is stopped, the other is still at work.
+  await Promise.allSettled(told);
+  await Promise.all(told);
   pipeline.emit("step_completed", evaluation, { candidatesCount: CANDIDATES.length, conclusionField: "candidates" });
   const chosen = await tellSelection(pipeline);
   await tellDeployment(pipeline, chosen);
