@@ -5,8 +5,8 @@
 import type { Json, JsonObject } from "../json.ts";
 
 export interface UsageRecord {
-  readonly provider: string;
-  readonly model: string;
+  readonly provider?: string;
+  readonly model?: string;
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;

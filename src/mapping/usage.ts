@@ -1,5 +1,5 @@
 /** Usage records, summed per provider and model (docs/protocol.md, "Ends of a run"). Pure. */
-import { integer, isObject } from "../json.ts";
+import { integer, isObject, text } from "../json.ts";
 import { USAGE_RECORDS } from "../limits.ts";
 import type { UsageRecord } from "./event.ts";
 
@@ -15,16 +15,15 @@ export function createUsage(): Usage {
   return {
     add(record) {
       if (!isObject(record)) return;
-      const provider = typeof record.provider === "string" ? record.provider : "unknown";
-      const model = typeof record.model === "string" ? record.model : "unknown";
+      const [provider, model] = [text(record.provider), text(record.model)];
       const key = JSON.stringify([provider, model]);
       const before = sums.get(key);
       if (!before && sums.size >= USAGE_RECORDS) return;
       const sum = (field: "inputTokens" | "outputTokens" | "totalTokens" | "cachedInputTokens") =>
         (before?.[field] ?? 0) + Math.max(0, integer(record[field]) ?? 0);
       sums.set(key, {
-        provider,
-        model,
+        ...(provider !== undefined && { provider }),
+        ...(model !== undefined && { model }),
         inputTokens: sum("inputTokens"),
         outputTokens: sum("outputTokens"),
         totalTokens: sum("totalTokens"),

@@ -1,7 +1,7 @@
 /** docs/protocol.md, "Ends of a run", "Text and tools": usage summed per provider and model, artifacts as they come. */
 import assert from "node:assert/strict";
-import type { JsonObject } from "../../src/json.ts";
-import { toFrame } from "../../src/kernel/wire.ts";
+import type { Json, JsonObject } from "../../src/json.ts";
+import { type Frame, toFrame } from "../../src/kernel/wire.ts";
 import { artifact, asks, BEGUN, ENDED, permission, status, usage } from "../support/kernel_frames.ts";
 import { mappedRun } from "../support/mapped_run.ts";
 
@@ -52,10 +52,14 @@ for (const [told, counted] of COUNTS) {
   });
 }
 
-Deno.test("usage: a record that names no provider or model counts, one that is none does not", () => {
+Deno.test("usage: a record counts without a provider or model, which stay left out; one that is none does not", () => {
   const run = mappedRun();
-  run.accept(...BEGUN, status("WORKING", { usage: { inputTokens: 3 } }), status("WORKING", { usage: "much" }), ENDED);
-  assert.deepEqual(run.events.at(-1)?.usage, [record({ provider: "unknown", model: "unknown", inputTokens: 3 })]);
+  const told = (record: Json): Frame => status("WORKING", { usage: record });
+  run.accept(...BEGUN, told({ inputTokens: 3 }), told({ inputTokens: 4, provider: null, model: "" }));
+  run.accept(told({ inputTokens: 5, model: "m" }), told("much"), ENDED);
+  const { provider: _, model: __, ...counts } = record({});
+  const usage = [{ ...counts, inputTokens: 7 }, { ...counts, model: "m", inputTokens: 5 }];
+  assert.deepEqual(run.events.at(-1)?.usage, usage);
 });
 
 Deno.test("usage: names that look like another pair keep apart", () => {
