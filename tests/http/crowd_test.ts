@@ -1,6 +1,7 @@
 /** Many clients that leave at random moments: who was mid-run is cancelled, once, and everything is given back. */
 import assert from "node:assert/strict";
 import { type Log, type LogFields, silentLog } from "../../src/log.ts";
+import { contextIdOf } from "../../src/thread/thread.ts";
 import { seeded } from "../support/random.ts";
 import { connect, postBytes } from "../support/raw_client.ts";
 import { startServer, type TestServer } from "../support/server.ts";
@@ -120,4 +121,22 @@ Deno.test("100 clients leave at random moments: exactly those mid-run are cancel
   globalThis.removeEventListener("unhandledrejection", note);
   assert.deepEqual(unhandled, []);
   assert.deepEqual(complaints, []);
+});
+
+Deno.test("200 clients at once each get their own stream, whole", async () => {
+  const count = 200;
+  await using kernel = startStandIn();
+  await using server = await startServer(kernel.url);
+  kernel.turn(...Array.from({ length: count }, (): Script => async ({ send, task }) => {
+    await send(...task.begin(), ...Array.from({ length: 20 }, () => task.text(`${task.contextId} `)));
+    await send(...task.finish(`${task.contextId} `.repeat(20)));
+  }));
+  const texts = await Promise.all(Array.from({ length: count }, async (_, at) => {
+    const run = await server.run(`thread-${at}`, "run-1");
+    assert.equal((await run.last()).type, "RUN_FINISHED");
+    return run.text();
+  }));
+  assert.equal(new Set(texts).size, count);
+  for (const [at, text] of texts.entries()) assert.equal(text, `${contextIdOf(`thread-${at}`)} `.repeat(20));
+  assert.deepEqual(server.complaints, []);
 });
