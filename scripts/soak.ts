@@ -32,6 +32,7 @@ const EXPECTED = [
   // Who left while an answer was on its way asks again.
   "RESUME_ALREADY_APPLIED",
   "UNKNOWN_INTERRUPT",
+  "INCOMPLETE_RESUME",
   "409 RESUME_REQUIRED",
   "409 THREAD_BUSY",
   "409 EXECUTION_LOST",
