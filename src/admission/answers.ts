@@ -47,6 +47,18 @@ export function checkAnswers(
   return valid.length === answers.length ? { answers: valid } : { code: "RESUME_PAYLOAD_INVALID" };
 }
 
+/**
+ * Whether a client answers only what was asked by runs before the one that asked all the rest: it has not heard of that, since
+ * each interrupt names all that waits. A crash came between its being written down and its being told.
+ */
+export function missesLater(entries: readonly ResumeEntry[], pending: ReadonlyMap<string, PendingInput>): boolean {
+  const ids = new Set(entries.map(({ interruptId }) => interruptId));
+  const known = new Set([...pending].filter(([id]) => ids.has(id)).map(([, { askedBy }]) => askedBy));
+  const rest = [...pending].filter(([id]) => !ids.has(id));
+  return known.size > 0 && rest.length > 0 &&
+    rest.every(([, { askedBy }]) => askedBy !== undefined && !known.has(askedBy));
+}
+
 function readAnswer({ interruptId, status, payload }: ResumeEntry, pending: PendingInput): Answer | undefined {
   const { value } = pending;
   const base = { interruptId, pending, digest: answerDigest(status, payload) };

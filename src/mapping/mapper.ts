@@ -83,7 +83,8 @@ export function createMapper(start: MapperStart): Mapper {
     void out.push({ do: "commit", change, then: () => effects(then) });
 
   const { position: before, resumed } = start;
-  const run = resumed ? createHash("sha256").update(start.runId).digest("hex").slice(0, 12) : undefined;
+  const runDigest = createHash("sha256").update(start.runId).digest("hex").slice(0, 12);
+  const run = resumed ? runDigest : undefined;
   const spans = createSpans(emit);
   const usage = createUsage();
   const tools = createTools(resumed ? before.shownCalls : { open: [], answered: [] }, spans, emit);
@@ -99,7 +100,7 @@ export function createMapper(start: MapperStart): Mapper {
     taskId: () => taskId ?? "",
     run,
   }, { spans, tools, usage, emit });
-  const questions = createQuestions(start.pending, start.applied);
+  const questions = createQuestions(start.pending, start.applied, runDigest);
 
   let phase: Mapper["phase"] = "open";
   let ending: string | undefined;

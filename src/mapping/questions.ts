@@ -24,8 +24,12 @@ export interface Questions {
   readonly pending: ReadonlyMap<string, PendingInput>;
 }
 
-/** The questions of a run that begins with some that wait, and some that were answered before. */
-export function createQuestions(waiting: ReadonlyMap<string, PendingInput>, settled: ReadonlySet<string>): Questions {
+/** The questions of a run that begins with some that wait, and some that were answered before; `run` stands for its id. */
+export function createQuestions(
+  waiting: ReadonlyMap<string, PendingInput>,
+  settled: ReadonlySet<string>,
+  run: string,
+): Questions {
   const pending = new Map(waiting);
   const answered = new Set(settled);
   const expected = new Set<string>();
@@ -48,7 +52,11 @@ export function createQuestions(waiting: ReadonlyMap<string, PendingInput>, sett
       return result;
     },
     announced(expiresAt) {
-      for (const [id, input] of asked) pending.set(id, { ...input, expiresAt });
+      for (const [id, input] of asked) {
+        const known = pending.get(id);
+        const askedBy = known ? known.askedBy : run;
+        pending.set(id, { ...input, expiresAt, ...(askedBy !== undefined && { askedBy }) });
+      }
       return new Map(pending);
     },
     expect(ids) {

@@ -2,7 +2,7 @@
  * A run that answers: restore the session, verify the task, catch up, check the answers, send them one by one, and follow
  * the task on (reference "Resume"; docs/protocol.md, "Resume").
  */
-import { type Answer, checkAnswers } from "../admission/answers.ts";
+import { type Answer, checkAnswers, missesLater } from "../admission/answers.ts";
 import { RunFailure } from "../errors.ts";
 import type { JsonObject } from "../json.ts";
 import { splitAtAnswer } from "../kernel/recovery.ts";
@@ -55,6 +55,10 @@ async function resume(context: RunContext): Promise<void> {
   if (missed) await perform(context, mapper.recover({ ...missed, events: before }));
   if (isFinal(status.state)) return await endWith(context, status, since);
   const taken = await takenBefore(context, status, missed);
+  if (missesLater(context.request.resume ?? [], mapper.pending)) {
+    if (!await asksMore(context, status)) await announce(context);
+    return;
+  }
   const known = taken.size > 0 ? requireAnswers(context) : [];
   if (known.some(({ kind }) => kind === "cancel")) return await sendAnswers(context, known);
   for (const answer of known) if (taken.has(answer.interruptId)) await accepted(context, answer);

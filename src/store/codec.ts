@@ -46,6 +46,7 @@ const pendingEntry = z.looseObject({
   value: z.custom<JsonObject>(isObject),
   sideband: z._default(z.boolean(), false),
   expiresAt: z.optional(z.nullable(z.number().check(z.minimum(0), z.maximum(LATEST_MS)))),
+  askedBy: z.optional(z.string()),
 });
 
 /**
@@ -101,8 +102,8 @@ function decodePending(entries: readonly [string, Json][], fallbackExpiry: numbe
     entries.map(([id, raw]) => {
       const parsed = pendingEntry.safeParse(raw);
       if (!parsed.success || parsed.data.value.inputId !== id) throw new CorruptThread("field execution.pending");
-      const { value, sideband, expiresAt } = parsed.data;
-      return [id, { value, sideband, expiresAt: expiresAt === undefined ? fallbackExpiry : expiresAt }];
+      const { value, sideband, expiresAt = fallbackExpiry, askedBy } = parsed.data;
+      return [id, { value, sideband, expiresAt, ...(askedBy !== undefined && { askedBy }) }];
     }),
   );
 }
@@ -138,8 +139,8 @@ export function encodeThread(thread: Thread): string {
   const { execution } = thread;
   const runOrder = orderOf(thread.runs.keys());
   const pendingOrder = orderOf(execution.pending.keys());
-  const pending = [...execution.pending].map(([id, { value, sideband, expiresAt }]) =>
-    [id, { value: project(value), sideband, expiresAt }] as const
+  const pending = [...execution.pending].map(([id, { value, sideband, expiresAt, askedBy }]) =>
+    [id, { value: project(value), sideband, expiresAt, askedBy }] as const
   );
   return JSON.stringify({
     schemaVersion: 1,

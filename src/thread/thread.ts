@@ -11,6 +11,8 @@ export interface PendingInput {
   readonly sideband: boolean;
   /** ms since the epoch; null: never. */
   readonly expiresAt: number | null;
+  /** The run that announced it first, by a short digest of its id; absent in a file of the Python adapter. */
+  readonly askedBy?: string;
 }
 
 /** A stretch of agent text that was shown: enough to recognize it when the kernel repeats it, and nothing of it. */

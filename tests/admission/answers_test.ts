@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type Answer, checkAnswers } from "../../src/admission/answers.ts";
+import { type Answer, checkAnswers, missesLater } from "../../src/admission/answers.ts";
 import { answerDigest } from "../../src/digest.ts";
 import type { Json, JsonObject } from "../../src/json.ts";
 import type { ResumeEntry } from "../../src/request/run_request.ts";
@@ -163,4 +163,21 @@ Deno.test("a repeat is recognized whatever the order of its payload's keys", () 
   const turned = { y: [{ a: 3, b: 2 }], x: 1 };
   const checked = check([answer("a", turned), answer("b", ALLOW)], [permission("b")], [applied("a", payload)]);
   assert.ok(typeof checked !== "string");
+});
+
+Deno.test("a client that answers all that one run asked, and nothing of a later one's, has not heard of that", () => {
+  const asked = (by: readonly (readonly [string, string?])[]) =>
+    new Map(by.map(([id, askedBy]) => {
+      const input = { value: permission(id), sideband: true, expiresAt: null };
+      return [id, { ...input, ...(askedBy !== undefined && { askedBy }) }];
+    }));
+  const two = asked([["a", "run-1"], ["b", "run-2"]]);
+  assert.ok(missesLater([answer("a", ALLOW)], two));
+  assert.ok(missesLater([giveUp("a")], two));
+  assert.ok(missesLater([answer("a", ALLOW)], asked([["a"], ["b", "run-2"]])), "the Python adapter asked the first");
+  assert.ok(!missesLater([answer("a", ALLOW), answer("b", ALLOW)], two), "nothing is missing");
+  assert.ok(!missesLater([answer("a", ALLOW)], asked([["a", "run-1"], ["b", "run-1"]])), "both were told at once");
+  assert.ok(!missesLater([answer("a", ALLOW)], asked([["a", "run-1"], ["b", "run-2"], ["c", "run-1"]])));
+  assert.ok(!missesLater([answer("a", ALLOW)], asked([["a", "run-1"], ["b"]])), "nobody knows who asked the second");
+  assert.ok(!missesLater([answer("x", ALLOW)], two), "it answers nothing that waits");
 });

@@ -148,7 +148,7 @@ Deno.test("interrupt: only what asks for leave is a permission", () => {
 const input = (inputId: string, more: JsonObject = {}): JsonObject => ({ input: permission(inputId, "call", more) });
 
 Deno.test("questions: each is asked once, waits until it is settled, and is not asked again", () => {
-  const questions = createQuestions(new Map(), new Set(["old"]));
+  const questions = createQuestions(new Map(), new Set(["old"]), "run");
   assert.equal(questions.note({}), "none");
   assert.equal(questions.note(input("one")), "asks");
   assert.equal(questions.note(input("old")), "answered");
@@ -160,7 +160,7 @@ Deno.test("questions: each is asked once, waits until it is settled, and is not 
 });
 
 Deno.test("questions: one whose answer is at hand is not asked; the others are", () => {
-  const questions = createQuestions(new Map([["two", pending(permission("two"), 7)]]), new Set());
+  const questions = createQuestions(new Map([["two", pending(permission("two"), 7)]]), new Set(), "run");
   questions.expect(["two"]);
   assert.equal(questions.note(input("two")), "answered");
   assert.equal(questions.note({ pendingPermissions: [permission("two"), permission("three")] }), "asks");
@@ -169,7 +169,7 @@ Deno.test("questions: one whose answer is at hand is not asked; the others are",
 });
 
 Deno.test("questions: those of parallel candidates are answered beside the stream, whichever frame said so", () => {
-  const questions = createQuestions(new Map(), new Set());
+  const questions = createQuestions(new Map(), new Set(), "run");
   questions.note(input("one", { scope: "candidate_step" }));
   questions.note(input("two", { subPipelineId: "s" }));
   questions.note({ pendingPermissions: [permission("three")] });
@@ -181,11 +181,11 @@ Deno.test("questions: those of parallel candidates are answered beside the strea
 
 Deno.test("questions: what is pending is required, whether it says so or not", () => {
   const { required: _, ...bare } = permission("one", "call");
-  assert.equal(createQuestions(new Map(), new Set()).note({ pendingPermissions: [bare] }), "asks");
+  assert.equal(createQuestions(new Map(), new Set(), "run").note({ pendingPermissions: [bare] }), "asks");
 });
 
 Deno.test("questions: what is told again of a question that waits changes nothing but how long it may be answered", () => {
-  const questions = createQuestions(new Map([["one", pending(permission("one", "call"), 7)]]), new Set());
+  const questions = createQuestions(new Map([["one", pending(permission("one", "call"), 7)]]), new Set(), "run");
   questions.note(input("one", { title: "told later" }));
   assert.deepEqual(questions.announced(9).get("one"), {
     value: permission("one", "call"),
@@ -194,8 +194,22 @@ Deno.test("questions: what is told again of a question that waits changes nothin
   });
 });
 
+Deno.test("questions: each tells by which run it was asked first, where that is known", () => {
+  const before: [string, PendingInput][] = [
+    ["adapter's", pending(permission("adapter's", "call-1"))],
+    ["older", { ...pending(permission("older", "call-2")), askedBy: "run before" }],
+  ];
+  const questions = createQuestions(new Map(before), new Set(), "run");
+  for (const id of ["adapter's", "older", "new"]) questions.note(input(id));
+  assert.deepEqual([...questions.announced(9)].map(([id, { askedBy }]) => [id, askedBy]), [
+    ["adapter's", undefined],
+    ["older", "run before"],
+    ["new", "run"],
+  ]);
+});
+
 Deno.test("questions: what is not required is none, what has no id cannot be answered", () => {
-  const questions = createQuestions(new Map(), new Set());
+  const questions = createQuestions(new Map(), new Set(), "run");
   assert.equal(questions.note(input("one", { required: false })), "none");
   assert.equal(questions.note({ pendingPermissions: [permission("two", "call", { required: false })] }), "none");
   assert.equal(questions.note({ input: { kind: "permission", required: true } }), "broken");

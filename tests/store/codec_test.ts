@@ -106,7 +106,7 @@ Deno.test("whatever a thread holds comes back as it was, in its order", () => {
   const hex = fc.string({ unit: fc.constantFrom(..."0123456789abcdef"), minLength: 64, maxLength: 64 });
   const nullable = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
   const pending = fc.uniqueArray(
-    record({ id, sideband: fc.boolean(), expiresAt: nullable(fc.nat()), prompt: fc.string() }),
+    record({ id, sideband: fc.boolean(), expiresAt: nullable(fc.nat()), prompt: fc.string(), askedBy: fc.option(id) }),
     { selector: (entry) => entry.id, maxLength: 4 },
   );
   const arbitrary: fc.Arbitrary<Thread> = record({
@@ -127,7 +127,10 @@ Deno.test("whatever a thread holds comes back as it was, in its order", () => {
       textDigests: fc.array(hex),
       shownText: fc.array(record({ length: fc.nat(), digest: hex })),
       pending: pending.map((entries) =>
-        new Map(entries.map(({ id, prompt, ...rest }) => [id, { ...rest, value: permission(id, { prompt }) }]))
+        new Map(entries.map(({ id, prompt, askedBy, ...rest }) => {
+          const by = askedBy === null ? {} : { askedBy };
+          return [id, { ...rest, ...by, value: permission(id, { prompt }) }];
+        }))
       ),
     }),
   });
