@@ -4,9 +4,16 @@ import { ERRORS, type Refusal, refusal } from "./errors.ts";
 import type { Language } from "./language/messages.ts";
 import { sentence } from "./language/messages.ts";
 import { negotiate } from "./language/negotiate.ts";
-import { CANCEL_BODY_BYTES, JSON_DEPTH, JSON_VALUES, KERNEL_IMAGE_BYTES, RUN_BODY_BYTES } from "./limits.ts";
+import {
+  BODIES_BYTES,
+  CANCEL_BODY_BYTES,
+  JSON_DEPTH,
+  JSON_VALUES,
+  KERNEL_IMAGE_BYTES,
+  RUN_BODY_BYTES,
+} from "./limits.ts";
 import { errorKind, errorPlace } from "./log.ts";
-import { readBody } from "./request/body.ts";
+import { type BodyRoom, readBody } from "./request/body.ts";
 import { type Access, corsHeaders, type Head, passGates, type Route } from "./request/gates.ts";
 import { isObject, type Json } from "./json.ts";
 import { parseJson } from "./request/json.ts";
@@ -42,6 +49,7 @@ type Answer = Response | { readonly refusal: Refusal; readonly language: Languag
 
 /** The application over its services. It never throws. */
 export function createApp(settings: AppSettings, services: Services): App {
+  const room: BodyRoom = { left: BODIES_BYTES };
   return async (request) => {
     // A Host that makes no URL is nobody's.
     const url = URL.canParse(request.url) ? new URL(request.url) : undefined;
@@ -97,7 +105,7 @@ export function createApp(settings: AppSettings, services: Services): App {
   }
 
   async function run(request: Request, fallback: Language): Promise<Answer> {
-    const body = await readJson(request, RUN_BODY_BYTES, settings.bodyMs, cutShort);
+    const body = await readJson(request, RUN_BODY_BYTES, settings.bodyMs, room, cutShort);
     if ("code" in body) return { refusal: body, language: fallback };
     const language = negotiate(preferredLanguage(body.value), request.headers.get("accept-language"));
     // Loaded with the first run, so that a start is quick.
@@ -121,7 +129,7 @@ export function createApp(settings: AppSettings, services: Services): App {
   }
 
   async function cancel(executionId: string, request: Request, language: Language): Promise<Answer> {
-    const body = await readJson(request, CANCEL_BODY_BYTES, settings.bodyMs, cutShort);
+    const body = await readJson(request, CANCEL_BODY_BYTES, settings.bodyMs, room, cutShort);
     if ("code" in body) return { refusal: body, language };
     const { validateCancel } = await import("./request/schema.ts");
     const valid = validateCancel(body.value);
@@ -154,9 +162,10 @@ async function readJson(
   request: Request,
   limit: number,
   ms: number,
+  room: BodyRoom,
   cutShort: () => Refusal,
 ): Promise<{ value: Json; text: string } | Refusal> {
-  const bytes = await readBody(request, limit, ms).catch(cutShort);
+  const bytes = await readBody(request, limit, ms, room).catch(cutShort);
   if ("code" in bytes) return bytes;
   const parsed = parseJson(bytes);
   if (parsed.ok) return parsed;

@@ -6,6 +6,8 @@ const MIB = 1024 * KIB;
 // Requests
 export const RUN_BODY_BYTES = 12 * MIB;
 export const CANCEL_BODY_BYTES = 64 * KIB;
+/** All bodies that are on their way at once; they could fill the memory before the first is refused for its time. */
+export const BODIES_BYTES = 256 * MIB;
 /** A body that drips in more slowly than this is refused. */
 export const BODY_MS = 30_000;
 /** JSON deeper than this is an attack on a recursive reader. */

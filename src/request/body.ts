@@ -5,11 +5,22 @@ import { BODY_MS } from "../limits.ts";
 /** Bytes of a body that are read at once. */
 const CHUNK_BYTES = 64 * 1024;
 
+/** Room for bodies that are on their way at once, in bytes. */
+export interface BodyRoom {
+  left: number;
+}
+
 /**
  * The body's bytes, or the refusal: 413 by the declared length before a byte is read, or while reading, never holding
- * more than `limit` bytes and one chunk; 408 when it has not arrived within `ms`. A client that leaves rejects.
+ * more than `limit` bytes and one chunk; 503 when bodies on their way leave no room for it; 408 when it has not arrived within
+ * `ms`. A client that leaves rejects.
  */
-export async function readBody(request: Request, limit: number, ms = BODY_MS): Promise<Uint8Array | Refusal> {
+export async function readBody(
+  request: Request,
+  limit: number,
+  ms = BODY_MS,
+  room: BodyRoom = { left: Infinity },
+): Promise<Uint8Array | Refusal> {
   const tooLarge = refusal("REQUEST_TOO_LARGE", { params: { limit } });
   const declared = Number(request.headers.get("content-length") ?? 0);
   if (declared > limit) return tooLarge;
@@ -32,11 +43,18 @@ export async function readBody(request: Request, limit: number, ms = BODY_MS): P
         giveUp(reader);
         return tooLarge;
       }
-      held = withChunk(held, size, chunk, limit);
+      const next = withChunk(held, size, chunk, limit);
+      room.left -= next.length - held.length;
+      held = next;
       size += chunk.length;
+      if (room.left < 0) {
+        giveUp(reader);
+        return refusal("SERVER_BUSY");
+      }
     }
   } finally {
     clearTimeout(timer);
+    room.left += held.length;
   }
 }
 

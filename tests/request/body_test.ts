@@ -156,3 +156,21 @@ Deno.test("a body that drips in has one time for all of it", async () => {
 Deno.test("a client that leaves while its body is read rejects", async () => {
   await assert.rejects(readBody(arriving([bytes(1)], "breaks").request, 10, LONG_MS), TypeError);
 });
+
+Deno.test("bodies on their way at once have so much room together; what is read, refused or broken gives its room back", async () => {
+  const room = { left: 3 * MIB };
+  const slow = [1, 2].map(() => arriving(many(MIB, MIB / 4), "stops"));
+  const waiting = slow.map(({ request }) => readBody(request, RUN_BODY_BYTES, 500, room));
+  while (slow.some((source) => source.taken() < MIB)) await new Promise((resolve) => setTimeout(resolve, 1));
+  const third = arriving(many(2 * MIB, MIB / 4));
+  const refused = await readBody(third.request, RUN_BODY_BYTES, LONG_MS, room);
+  assert.ok("code" in refused);
+  assert.equal(refused.code, "SERVER_BUSY");
+  await third.givenUp;
+  const late = await Promise.all(waiting);
+  assert.deepEqual(late.map((answer) => "code" in answer && answer.code), ["REQUEST_TIMEOUT", "REQUEST_TIMEOUT"]);
+  await assert.rejects(readBody(arriving(many(MIB, MIB), "breaks").request, RUN_BODY_BYTES, LONG_MS, room));
+  const whole = await readBody(arriving(many(2 * MIB, MIB / 4)).request, RUN_BODY_BYTES, LONG_MS, room);
+  assert.equal("code" in whole ? whole.code : whole.length, 2 * MIB);
+  assert.equal(room.left, 3 * MIB);
+});
