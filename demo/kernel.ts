@@ -42,6 +42,8 @@ export function startDemoKernel(
       return Response.json({ error: "Internal Server Error" }, { status: 500 });
     },
   }, (request) => serve(request, parts, `Bearer ${token}`));
+  // Without a file for one more connection Deno gives the listener up: no reason to end the service beside it.
+  const finished = server.finished.catch(() => undefined);
   return {
     url: `http://127.0.0.1:${server.addr.port}`,
     token,
@@ -49,7 +51,7 @@ export function startDemoKernel(
       tasks.stopAll();
       closing.abort();
       await Promise.all(parts.told);
-      await server.finished;
+      await finished;
     },
   };
 }
