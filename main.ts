@@ -13,7 +13,12 @@ type Writer = { writeSync(data: Uint8Array): number };
 
 function write(to: Writer, text: string): void {
   const bytes = new TextEncoder().encode(text);
-  for (let at = 0; at < bytes.length;) at += to.writeSync(bytes.subarray(at));
+  try {
+    for (let at = 0; at < bytes.length;) at += to.writeSync(bytes.subarray(at));
+  } catch (error) {
+    // Who reads no further (`| head`) has seen enough.
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
 }
 
 /** Carries a command out; gives the exit code. */

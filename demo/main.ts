@@ -15,7 +15,12 @@ import { holdConversation, UnexpectedConversation } from "./conversation.ts";
 
 function say(text: string): void {
   const bytes = new TextEncoder().encode(text);
-  for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
+  try {
+    for (let at = 0; at < bytes.length;) at += Deno.stdout.writeSync(bytes.subarray(at));
+  } catch (error) {
+    // Who reads no further (`| head`) has seen enough.
+    if (!(error instanceof Deno.errors.BrokenPipe)) throw error;
+  }
 }
 
 /** Settings of a demo that keeps its state below `root`; it takes any workspace here or beside that, as nothing is written. */

@@ -18,6 +18,7 @@ const MIB = 1024 * 1024;
 /** A case that takes longer hangs. */
 const HANG_MS = 15_000;
 const TIDY_AFTER = 500;
+const TOLD_AFTER = 5_000;
 const GROWTH_BYTES = 32 * MIB;
 const MOST_PROBLEMS = 10;
 
@@ -64,6 +65,7 @@ async function fuzz(): Promise<void> {
     for (const fault of faults) if (fault !== undefined) problems.push(`${name}, --seed ${seed}: ${fault}`);
     if ((number + 1) % TIDY_AFTER !== 0) continue;
     const look = await tidy(server, kernel);
+    if ((number + 1) % TOLD_AFTER === 0) say(`${number + 1} cases`);
     // The first tidying up comes before everything has been used.
     if (number + 1 === 4 * TIDY_AFTER) warm = look;
     if (warm) compare(warm, look, number + 1);

@@ -94,3 +94,12 @@ Deno.test("the log goes to standard error, and with --log-stdout to standard out
     assert.equal(program.output(), program.standardOutput());
   });
 });
+
+Deno.test("whoever reads no further makes no error of it", async () => {
+  for (const script of ["main.ts", "demo/main.ts"]) {
+    const program = new URL(`../../${script}`, import.meta.url).pathname;
+    const line = `("$0" run -A --no-prompt --quiet "${program}" --help; echo "exit $?" >&2) | true`;
+    const { stderr } = await new Deno.Command("sh", { args: ["-c", line, Deno.execPath()] }).output();
+    assert.equal(new TextDecoder().decode(stderr), "exit 0\n");
+  }
+});
