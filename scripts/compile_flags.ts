@@ -47,7 +47,7 @@ export async function narrowest({ flags, createsWorkspaces, windows }: Deploymen
     env(name: string) {
       asked.add(name);
       // Whether there is one shows when it runs; what needs one may be compiled.
-      return name === "IAC_CODE_AGUI_AUTH_TOKEN" ? "given later" : undefined;
+      return name === "IAC_CODE_AGUI_AUTH_TOKEN" ? "given-later" : undefined;
     },
     unread: new Set<string>(),
     cwd: () => undefined,
