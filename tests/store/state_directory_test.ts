@@ -19,21 +19,29 @@ async function look(path: string): Promise<string> {
   return `${((await Deno.stat(path)).mode ?? 0).toString(8)} ${names}`;
 }
 
-Deno.test("a directory that is somebody else's is refused and left as it is", () =>
+Deno.test("a directory that is everybody's is refused and left as it is", () =>
   inFolder(async (parent) => {
-    const [home, shared] = [`${parent}/home`, `${parent}/shared`];
-    await Deno.mkdir(`${home}/documents`, { recursive: true });
-    await Deno.chmod(home, 0o755);
+    const shared = `${parent}/shared`;
     await Deno.mkdir(shared);
     await Deno.chmod(shared, 0o1777);
     await Deno.symlink("/", `${parent}/link`);
-    const before = await Promise.all(["/", home, shared].map(look));
+    const before = await Promise.all(["/", shared].map(look));
     await refused("/", /^The state directory \/ is the root of the file system\./);
-    await refused(`${home}/..//home/../../../../../..`, /is the root of the file system\./);
+    await refused(`${shared}/..//shared/../../../../../..`, /is the root of the file system\./);
     await refused(`${parent}/link`, /is the root of the file system\./);
-    await refused(home, /holds files that are not the service's\./);
     await refused(shared, /is shared by all users\./);
-    assert.deepEqual(await Promise.all(["/", home, shared].map(look)), before);
+    assert.deepEqual(await Promise.all(["/", shared].map(look)), before);
+  }));
+
+Deno.test("one with other things in it keeps its mode, and what is ours in it is closed", () =>
+  inFolder(async (home) => {
+    await Deno.mkdir(`${home}/documents`);
+    await Deno.chmod(home, 0o755);
+    for (const start of ["first", "second"]) {
+      await makeStateDirectory(home);
+      assert.equal(await look(home), "40755 documents threads", `${start} start`);
+    }
+    assert.equal(await look(`${home}/threads`), "40700 ");
   }));
 
 Deno.test("one that is empty, freshly formatted, or was one before is taken", () =>
