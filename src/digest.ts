@@ -66,13 +66,13 @@ function pythonText(text: string): string {
     while (next() !== BRACE_END) {
       if (text.charCodeAt(at) === COMMA) at++;
       next();
-      const key = string();
+      const written = string();
       next();
       at++;
-      members.set(key, value());
+      members.set(keyOf(written), `${written}:${value()}`);
     }
     at++;
-    return `{${sorted([...members.keys()]).map((key) => `${key}:${members.get(key)}`).join(",")}}`;
+    return `{${sorted([...members.keys()]).map((key) => members.get(key)).join(",")}}`;
   }
 
   function scalar(): string {
@@ -103,24 +103,33 @@ function isScalar(code: number): boolean {
 function pythonFloat(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? "Infinity" : "-Infinity";
   if (value === 0) return Object.is(value, -0) ? "-0.0" : "0.0";
+  const size = Math.abs(value);
+  if (size >= 1e-4 && size < 1e16) {
+    const plain = String(value);
+    return plain.includes(".") ? plain : `${plain}.0`;
+  }
   const [mantissa = "", exponentText = "0"] = value.toExponential().split("e");
   const exponent = Number(exponentText);
-  if (exponent < -4 || exponent >= 16) {
-    return `${mantissa}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
-  }
-  const plain = String(value);
-  return plain.includes(".") ? plain : `${plain}.0`;
+  return `${mantissa}e${exponent < 0 ? "-" : "+"}${String(Math.abs(exponent)).padStart(2, "0")}`;
 }
 
-/** Written keys in the order of the code points of what they say. */
-function sorted(keys: readonly string[]): string[] {
+/** What a written key says. */
+function keyOf(written: string): string {
+  return written.includes("\\") ? JSON.parse(written) : written.slice(1, -1);
+}
+
+/** Where UTF-16 order and the order of code points differ: a surrogate meets U+E000 or above. */
+const FROM_SURROGATES = /[\ud800-\uffff]/;
+
+/** Keys in the order of their code points. */
+function sorted(keys: string[]): string[] {
+  if (!keys.some((key) => FROM_SURROGATES.test(key))) return keys.sort();
   const ranked = keys.map((key) => ({ key, rank: rank(key) }));
   return ranked.sort((a, b) => a.rank < b.rank ? -1 : a.rank > b.rank ? 1 : 0).map(({ key }) => key);
 }
 
-/** A text whose UTF-16 order is the order of the code points of a key: the two differ where a surrogate meets U+E000 or above. */
-function rank(written: string): string {
-  const key = written.includes("\\") ? JSON.parse(written) as string : written.slice(1, -1);
+/** A text whose UTF-16 order is the order of a key's code points. */
+function rank(key: string): string {
   return key.replace(/[\ud800-\uffff]/g, (unit) => {
     const code = unit.charCodeAt(0);
     return String.fromCharCode(code < 0xe000 ? code + 0x2000 : code - 0x800);
