@@ -16,5 +16,5 @@ export function median(values: readonly number[]): number {
 
 /** The middle of the ratios of what was measured side by side: a machine that is busy for a while slows both down. */
 export function medianRatio(values: readonly number[], others: readonly number[]): number {
-  return median(values.map((value, at) => value / (others[at] ?? NaN)));
+  return median(others.map((other, at) => (values[at] ?? NaN) / other).filter((ratio) => !Number.isNaN(ratio)));
 }

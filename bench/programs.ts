@@ -27,10 +27,17 @@ export interface TargetKind {
 const deno = (...words: string[]) => [Deno.execPath(), "run", "--no-prompt", "-A", ...words];
 const file = (name: string) => join(HERE, name);
 
+/** As `deno task start` starts it. */
 export const OURS: TargetKind = {
   name: "ours",
-  command: (at) => ({ words: [...deno(file("../main.ts")), ...flags(at)] }),
+  command: (at) => ({ words: [...startWords(), ...flags(at)] }),
 };
+
+function startWords(): string[] {
+  const { tasks } = JSON.parse(Deno.readTextFileSync(file("../deno.json")));
+  const words: string[] = tasks.start.split(" ");
+  return words.map((word) => word === "deno" ? Deno.execPath() : word === "main.ts" ? file("../main.ts") : word);
+}
 
 export const PIPE: TargetKind = {
   name: "pipe",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { compileArguments, GENERAL, narrowest } from "../../scripts/compile_flags.ts";
+import { compileArguments, GENERAL, narrowest, V8_FLAGS } from "../../scripts/compile_flags.ts";
 import { StartFailure } from "../../src/start_failure.ts";
 
 const PATHS = ["--state-dir", "/var/lib/agui", "--allowed-cwds", "/work:/more"];
@@ -69,6 +69,7 @@ Deno.test("the general executable never prompts and may not load code, know the 
     "--no-prompt",
     "--frozen",
     "--exclude-unused-npm",
+    V8_FLAGS,
     "--allow-net",
     "--allow-read",
     "--allow-write",
@@ -89,6 +90,7 @@ Deno.test("a target is compiled for, and the deployment's flags are baked in beh
     deno: "2.7.14",
   });
   assert.deepEqual(args.slice(4), [
+    V8_FLAGS,
     "--allow-net=x",
     "--target",
     "aarch64-apple-darwin",
@@ -98,4 +100,9 @@ Deno.test("a target is compiled for, and the deployment's flags are baked in beh
     "--port",
     "9000",
   ]);
+});
+
+Deno.test("an executable and the sources run with the same bounds of memory", async () => {
+  const { tasks } = JSON.parse(await Deno.readTextFile(new URL("../../deno.json", import.meta.url)));
+  assert.ok(tasks.start.split(" ").includes(V8_FLAGS));
 });
