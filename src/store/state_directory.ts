@@ -47,7 +47,7 @@ async function whyUnfit(stateDir: string): Promise<string | undefined> {
 
 /** Whether a directory is new, or holds nothing but ours: a home, say, stays as open as its owner has it. */
 async function isOurs(stateDir: string): Promise<boolean> {
-  if (await stat(stateDir) === undefined) return true;
+  if (!(await stat(stateDir))?.isDirectory) return true;
   const names = await Array.fromAsync(Deno.readDir(stateDir), ({ name }) => name);
   return names.every((name) => OURS.has(name) || name === OF_THE_SYSTEM);
 }
