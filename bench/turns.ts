@@ -8,6 +8,8 @@ import type { Figure } from "./report.ts";
 
 const AT_EACH_END = 50;
 const WARM_UP_TURNS = 300;
+/** With these V8's heap has grown to what turns take, whatever their threads are: what comes on top of it is kept. */
+const SETTLING_TURNS = 2_000;
 /** Memory is looked at when the garbage of the last turns had time to go. */
 const SETTLE_MS = 3_000;
 
@@ -59,7 +61,7 @@ export async function manyThreads(bench: Bench): Promise<Figure[]> {
   const threads = quick ? 2_000 : 10_000;
   return await withTargets(bench, [ours], async ([target]) => {
     if (!target) return [];
-    await load.run(turnsJob(bench, target, 2 * WARM_UP_TURNS, "each", 8));
+    await load.run(turnsJob(bench, target, SETTLING_TURNS, "each", 8));
     await settle();
     const before = memoryOf(target.pid);
     await load.run(turnsJob(bench, target, threads, "each", 8));
