@@ -25,8 +25,8 @@ import type { Services } from "./run/context.ts";
 
 export interface AppSettings {
   readonly access: Access;
-  /** Allowed workspace roots, resolved. */
-  readonly roots: readonly string[];
+  /** Gives the allowed workspace roots, resolved. */
+  readonly roots: () => Promise<readonly string[]>;
   /** How long a body may take to arrive, in ms. */
   readonly bodyMs: number;
   readonly version: string;
@@ -96,7 +96,8 @@ export function createApp(settings: AppSettings, services: Services): App {
     const { servePage } = await import("./console/page.ts");
     const wantsToken = settings.access.token !== undefined;
     // Whoever has no token is not told where the workspaces are.
-    return await servePage(file, request, { workspace: wantsToken ? "" : settings.roots[0] ?? "", wantsToken });
+    const [workspace = ""] = wantsToken ? [] : await settings.roots();
+    return await servePage(file, request, { workspace, wantsToken });
   }
 
   /** A body breaks off when its client leaves, which then hears nothing of this, or when the server stops. */
@@ -120,7 +121,7 @@ export function createApp(settings: AppSettings, services: Services): App {
     }
     const fitted = await withFittingImages(valid.request);
     if ("code" in fitted) return { refusal: fitted, language };
-    const cwd = await resolveWorkspace(fitted.iacCode.cwd, settings.roots);
+    const cwd = await resolveWorkspace(fitted.iacCode.cwd, await settings.roots());
     if (typeof cwd !== "string") return { refusal: cwd, language };
     const digest = pythonDigest(body.text);
     const accepted = { request: fitted, cwd, digest, language, makeWorkspace: () => createWorkspace(cwd) };

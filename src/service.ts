@@ -9,7 +9,7 @@ import { connectKernel } from "./kernel/client.ts";
 import { BODY_MS, CLIENT_STALLED_MS } from "./limits.ts";
 import type { Log } from "./log.ts";
 import { isLoopback } from "./loopback.ts";
-import { resolveRoots } from "./request/workspace.ts";
+import { openRoots } from "./request/workspace.ts";
 import type { Services } from "./run/context.ts";
 import { loadTelemetry } from "./telemetry.ts";
 import type { FileSystem } from "./store/atomic_file.ts";
@@ -74,7 +74,7 @@ export async function createService(
     origins: settings.origins,
     console: settings.console,
   };
-  const roots = await resolveRoots(settings.roots);
+  const roots = await openRoots(settings.roots);
   const app = createApp({ access, roots, bodyMs, version: VERSION, protocolVersion: PROTOCOL_VERSION }, services);
   return { app, services, store };
 }

@@ -10,6 +10,15 @@ export async function resolveRoots(roots: readonly string[]): Promise<string[]> 
   return found.flatMap((root) => typeof root === "string" ? [] : [root.real]);
 }
 
+/** Gives the resolved roots; those that are missing are looked for again each time, since they may be made later. */
+export async function openRoots(given: readonly string[]): Promise<() => Promise<readonly string[]>> {
+  let roots = await resolveRoots(given);
+  return async () => {
+    if (roots.length < given.length) roots = await resolveRoots(given);
+    return roots;
+  };
+}
+
 /**
  * Where `cwd` is after every link, or will be once it is created; or INVALID_INPUT. Nothing is created yet: that is for a run
  * that is admitted.

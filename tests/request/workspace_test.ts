@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createWorkspace, resolveRoots, resolveWorkspace } from "../../src/request/workspace.ts";
+import { createWorkspace, openRoots, resolveRoots, resolveWorkspace } from "../../src/request/workspace.ts";
 import type { Refusal } from "../../src/errors.ts";
 import { inFolder } from "../support/folders.ts";
 
@@ -137,6 +137,15 @@ Deno.test("roots count as they are behind their links; those that are missing le
     const roots = await resolveRoots([`${folder}/root`, `${folder}/missing`, `${folder}/dangling`, ""]);
     assert.deepEqual(roots, [`${folder}/real`]);
     assert.equal(await resolved(`${folder}/root/x`, ...roots), `${folder}/real/x`);
+  }));
+
+Deno.test("a root that is made later counts from then on", () =>
+  inFolder(async (folder) => {
+    await Deno.mkdir(`${folder}/early`);
+    const roots = await openRoots([`${folder}/early`, `${folder}/late`]);
+    assert.deepEqual(await roots(), [`${folder}/early`]);
+    await Deno.mkdir(`${folder}/late`);
+    assert.deepEqual(await roots(), [`${folder}/early`, `${folder}/late`]);
   }));
 
 Deno.test("resolving creates nothing; what a run created can be taken back, unless it is in use", () =>

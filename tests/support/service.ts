@@ -41,7 +41,8 @@ export function serviceOn(kernel: Kernel, clock: Clock, root: string): AppServic
     secrets: [],
   };
   const access = { loopback: true, token: undefined, hosts: [], origins: [], console: false };
-  const settings = { access, roots: [root], bodyMs: 60_000, version: "test", protocolVersion: "test" };
+  const roots = () => Promise.resolve([root]);
+  const settings = { access, roots, bodyMs: 60_000, version: "test", protocolVersion: "test" };
   const app = createApp(settings, services);
   return {
     app,
