@@ -65,6 +65,7 @@ export async function createService(
     heartbeatMs,
     stalledMs,
     stopping: false,
+    instance: clock.newId().slice(0, 8),
     secrets: [kernelAt.token, settings.authToken].filter((token) => token !== undefined),
   };
   const access = {

@@ -49,14 +49,21 @@ export function checkAnswers(
 
 /**
  * Whether a client answers only what was asked by runs before the one that asked all the rest: it has not heard of that, since
- * each interrupt names all that waits. A crash came between its being written down and its being told.
+ * each interrupt names all that waits. A crash came between its being written down and its being told, so another process
+ * than this `instance` has asked it.
  */
-export function missesLater(entries: readonly ResumeEntry[], pending: ReadonlyMap<string, PendingInput>): boolean {
+export function missesLater(
+  entries: readonly ResumeEntry[],
+  pending: ReadonlyMap<string, PendingInput>,
+  instance: string,
+): boolean {
   const ids = new Set(entries.map(({ interruptId }) => interruptId));
   const known = new Set([...pending].filter(([id]) => ids.has(id)).map(([, { askedBy }]) => askedBy));
   const rest = [...pending].filter(([id]) => !ids.has(id));
   return known.size > 0 && rest.length > 0 &&
-    rest.every(([, { askedBy }]) => askedBy !== undefined && !known.has(askedBy));
+    rest.every(([, { askedBy }]) =>
+      askedBy !== undefined && !known.has(askedBy) && !askedBy.startsWith(`${instance}.`)
+    );
 }
 
 function readAnswer({ interruptId, status, payload }: ResumeEntry, pending: PendingInput): Answer | undefined {

@@ -27,6 +27,8 @@ export interface MapperStart {
   /** Known beforehand on a resume. */
   readonly taskId: string | null;
   readonly sessionId: string | null;
+  /** Marks what this run asks: its process, and the run among those of that. */
+  readonly askedBy: string;
   /** Whether the run goes on with an execution that other runs have shown parts of. */
   readonly resumed: boolean;
   readonly position: Position;
@@ -83,8 +85,7 @@ export function createMapper(start: MapperStart): Mapper {
     void out.push({ do: "commit", change, then: () => effects(then) });
 
   const { position: before, resumed } = start;
-  const runDigest = createHash("sha256").update(start.runId).digest("hex").slice(0, 12);
-  const run = resumed ? runDigest : undefined;
+  const run = resumed ? createHash("sha256").update(start.runId).digest("hex").slice(0, 12) : undefined;
   const spans = createSpans(emit);
   const usage = createUsage();
   const tools = createTools(resumed ? before.shownCalls : { open: [], answered: [] }, spans, emit);
@@ -100,7 +101,7 @@ export function createMapper(start: MapperStart): Mapper {
     taskId: () => taskId ?? "",
     run,
   }, { spans, tools, usage, emit });
-  const questions = createQuestions(start.pending, start.applied, runDigest);
+  const questions = createQuestions(start.pending, start.applied, start.askedBy);
 
   let phase: Mapper["phase"] = "open";
   let ending: string | undefined;

@@ -37,6 +37,8 @@ export interface Services {
   readonly stalledMs: number;
   /** Whether the service is shutting down: no run begins any more. */
   stopping: boolean;
+  /** Names this process among those that have served the same threads. */
+  readonly instance: string;
   /** Tokens of the service itself: no reason that a client sees may hold them. */
   readonly secrets: readonly string[];
 }

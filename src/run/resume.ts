@@ -55,7 +55,7 @@ async function resume(context: RunContext): Promise<void> {
   if (missed) await perform(context, mapper.recover({ ...missed, events: before }));
   if (isFinal(status.state)) return await endWith(context, status, since);
   const taken = await takenBefore(context, status, missed);
-  if (missesLater(context.request.resume ?? [], mapper.pending)) {
+  if (missesLater(context.request.resume ?? [], mapper.pending, context.services.instance)) {
     if (!await asksMore(context, status)) await announce(context);
     return;
   }

@@ -94,7 +94,7 @@ function createContext(
   control: RunControl,
   sink: EventSink,
 ): RunContext {
-  const mapper = mapperOf(request, thread, kind === "resume", language, services.secrets);
+  const mapper = mapperOf(request, thread, kind === "resume", language, services);
   const tally = { began: services.clock.elapsed(), opened: 0, firstMs: undefined, retries: 0 };
   return {
     services,
@@ -117,7 +117,7 @@ function mapperOf(
   thread: Thread,
   resumed: boolean,
   language: Language,
-  secrets: readonly string[],
+  { secrets, instance, clock }: Services,
 ): Mapper {
   const { execution, contextId, threadId } = thread;
   const redact = redactor([...secretsOf(request), ...secrets]);
@@ -130,6 +130,7 @@ function mapperOf(
     rosInvocationId: execution.rosInvocationId,
     taskId: resumed ? execution.taskId : null,
     sessionId: thread.sessionId,
+    askedBy: `${instance}.${clock.newId().slice(0, 8)}`,
     resumed,
     position: execution,
     textDigests: execution.textDigests,

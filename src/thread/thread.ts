@@ -11,7 +11,7 @@ export interface PendingInput {
   readonly sideband: boolean;
   /** ms since the epoch; null: never. */
   readonly expiresAt: number | null;
-  /** The run that announced it first, by a short digest of its id; absent in a file of the Python adapter. */
+  /** The process and run that asked it first: `<process>.<run>`; absent in a file of the Python adapter. */
   readonly askedBy?: string;
 }
 

@@ -171,13 +171,22 @@ Deno.test("a client that answers all that one run asked, and nothing of a later 
       const input = { value: permission(id), sideband: true, expiresAt: null };
       return [id, { ...input, ...(askedBy !== undefined && { askedBy }) }];
     }));
-  const two = asked([["a", "run-1"], ["b", "run-2"]]);
-  assert.ok(missesLater([answer("a", ALLOW)], two));
-  assert.ok(missesLater([giveUp("a")], two));
-  assert.ok(missesLater([answer("a", ALLOW)], asked([["a"], ["b", "run-2"]])), "the Python adapter asked the first");
-  assert.ok(!missesLater([answer("a", ALLOW), answer("b", ALLOW)], two), "nothing is missing");
-  assert.ok(!missesLater([answer("a", ALLOW)], asked([["a", "run-1"], ["b", "run-1"]])), "both were told at once");
-  assert.ok(!missesLater([answer("a", ALLOW)], asked([["a", "run-1"], ["b", "run-2"], ["c", "run-1"]])));
-  assert.ok(!missesLater([answer("a", ALLOW)], asked([["a", "run-1"], ["b"]])), "nobody knows who asked the second");
-  assert.ok(!missesLater([answer("x", ALLOW)], two), "it answers nothing that waits");
+  const misses = (entries: readonly ResumeEntry[], pending: ReturnType<typeof asked>): boolean =>
+    missesLater(entries, pending, "now");
+  const two = asked([["a", "before.run-1"], ["b", "before.run-2"]]);
+  assert.ok(misses([answer("a", ALLOW)], two));
+  assert.ok(misses([giveUp("a")], two));
+  assert.ok(misses([answer("a", ALLOW)], asked([["a"], ["b", "before.run-2"]])), "the Python adapter asked the first");
+  assert.ok(!misses([answer("a", ALLOW), answer("b", ALLOW)], two), "nothing is missing");
+  assert.ok(
+    !misses([answer("a", ALLOW)], asked([["a", "before.run-1"], ["b", "before.run-1"]])),
+    "both were told at once",
+  );
+  assert.ok(
+    !misses([answer("a", ALLOW)], asked([["a", "before.run-1"], ["b", "before.run-2"], ["c", "before.run-1"]])),
+  );
+  assert.ok(!misses([answer("a", ALLOW)], asked([["a", "before.run-1"], ["b"]])), "nobody knows who asked the second");
+  assert.ok(!misses([answer("x", ALLOW)], two), "it answers nothing that waits");
+  const here = asked([["a", "before.run-1"], ["b", "now.run-2"]]);
+  assert.ok(!misses([answer("a", ALLOW)], here), "this process has not died since it asked");
 });

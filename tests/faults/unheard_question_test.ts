@@ -12,13 +12,13 @@ const allow = (interruptId: string): JsonObject => ({
   payload: { decision: "allow_once" },
 });
 
-for (const [askedBy, end] of [["run-2", "interrupt"], ["run-1", "INCOMPLETE_RESUME"]] as const) {
+for (const [askedBy, end] of [["before.run-2", "interrupt"], ["before.run-1", "INCOMPLETE_RESUME"]] as const) {
   Deno.test(`a client that does not know of the second question, asked by ${askedBy}, is told: ${end}`, async () => {
     await using kernel = startStandIn();
     await using server = await startServer(kernel.url);
     const asked = [permission("first"), permission("second")];
     const pending = new Map([
-      ["first", { value: permission("first"), sideband: true, expiresAt: null, askedBy: "run-1" }],
+      ["first", { value: permission("first"), sideband: true, expiresAt: null, askedBy: "before.run-1" }],
       ["second", { value: permission("second"), sideband: true, expiresAt: null, askedBy }],
     ]);
     const thread = threadOf({ threadId: "thread", cwd: server.cwd, execution: { pending } });

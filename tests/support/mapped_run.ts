@@ -52,6 +52,7 @@ export function mappedRun({ runId = "run-1", resumes, start = {} }: MappedOption
     rosInvocationId: "invocation",
     taskId: resumes ? TASK : null,
     sessionId: resumes ? SESSION : null,
+    askedBy: `now.${runId}`,
     resumed: resumes !== undefined,
     position: execution,
     textDigests: execution.textDigests,

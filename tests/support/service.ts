@@ -38,6 +38,7 @@ export function serviceOn(kernel: Kernel, clock: Clock, root: string): AppServic
     heartbeatMs: 60_000,
     stalledMs: 60_000,
     stopping: false,
+    instance: "instance",
     secrets: [],
   };
   const access = { loopback: true, token: undefined, hosts: [], origins: [], console: false };
