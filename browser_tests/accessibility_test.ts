@@ -86,6 +86,8 @@ Deno.test("a whole story by the keyboard alone", async () => {
       await page.keyboard.press("Tab");
     }
   }
+  const writing = page.locator("#message:focus");
+  await writing.waitFor();
   await page.keyboard.type("question");
   await page.keyboard.press("Enter");
   await ui.form.waitFor();
@@ -95,6 +97,7 @@ Deno.test("a whole story by the keyboard alone", async () => {
   await ui.form.waitFor({ state: "detached" });
   await ui.ended();
   assert.match(await ui.conversation.locator(".entry.answer").innerText(), /Beijing/);
+  await writing.waitFor();
   await page.keyboard.type("a tool, please");
   await page.keyboard.press("Enter");
   await ui.conversation.locator(".entry.tool", { hasText: "list_files" }).waitFor();
