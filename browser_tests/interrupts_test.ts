@@ -53,6 +53,7 @@ Deno.test("a permission is denied by the keyboard alone, and the next message wo
   assert.match(await answered(ui), /Deny/);
   assert.match(await toolResult(ui), /explicitly denied/);
   // The field for the next message has the focus again.
+  await ui.page.locator("#message:focus").waitFor();
   await keyboard.type("hello");
   await keyboard.press("Enter");
   await ui.conversation.getByText("You wrote: “hello”").waitFor();
