@@ -24,11 +24,11 @@ export interface Questions {
   readonly pending: ReadonlyMap<string, PendingInput>;
 }
 
-/** The questions of a run that begins with some that wait, and some that were answered before; `run` stands for its id. */
+/** The questions of a run that begins with some that wait, and some that were answered before; `asker` marks what it asks. */
 export function createQuestions(
   waiting: ReadonlyMap<string, PendingInput>,
   settled: ReadonlySet<string>,
-  run: string,
+  asker: string,
 ): Questions {
   const pending = new Map(waiting);
   const answered = new Set(settled);
@@ -54,7 +54,7 @@ export function createQuestions(
     announced(expiresAt) {
       for (const [id, input] of asked) {
         const known = pending.get(id);
-        const askedBy = known ? known.askedBy : run;
+        const askedBy = known ? known.askedBy : asker;
         pending.set(id, { ...input, expiresAt, ...(askedBy !== undefined && { askedBy }) });
       }
       return new Map(pending);

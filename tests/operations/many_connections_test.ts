@@ -1,5 +1,6 @@
 /** More connections than the process may have files: it lives on, its streams go on, and it serves again. */
 import assert from "node:assert/strict";
+import { body } from "../support/run_bodies.ts";
 import { startProgram, urlOf } from "./program.ts";
 
 const FILES = 160;
@@ -51,17 +52,9 @@ for (
     try {
       await using program = startProgram({ args, files: FILES });
       const url = await urlOf(program);
-      const body = {
-        threadId: "thread-1",
-        runId: "run-1",
-        state: {},
-        messages: [{ id: "message-1", role: "user", content: "slow" }],
-        tools: [],
-        context: [],
-        forwardedProps: { iacCode: { schemaVersion: 1, rosInvocationId: "invocation-1", cwd: root } },
-      };
+      const input = body({ messages: [{ id: "message-1", role: "user", content: "slow" }] }, { cwd: root });
       const headers = { "content-type": "application/json" };
-      const run = await fetch(`${url}/`, { method: "POST", body: JSON.stringify(body), headers });
+      const run = await fetch(`${url}/`, { method: "POST", body: JSON.stringify(input), headers });
       const reader = run.body?.pipeThrough(new TextDecoderStream()).getReader();
       let told = "";
       const read = async (word: string): Promise<void> => {
