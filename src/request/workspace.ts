@@ -29,7 +29,7 @@ export async function resolveWorkspace(cwd: string, roots: readonly string[]): P
   if (wanted === undefined) return invalid("cwdNotDirectory", FIELD);
   if (!roots.some((root) => isInside(wanted, root))) return invalid("cwdOutside", FIELD);
   try {
-    const found = await kindOf(wanted);
+    const found = kindOf(wanted);
     // One that is there asks for no permission to write.
     return found === "directory" || (found === "missing" && mayWrite(wanted))
       ? wanted
@@ -53,6 +53,7 @@ export interface CreatedWorkspace {
  */
 export async function createWorkspace(wanted: string): Promise<CreatedWorkspace | Refusal> {
   const created: { path: string; ino: number | null; dev: number }[] = [];
+  if (isInPlace(wanted)) return { undo: () => Promise.resolve() };
   async function undo(): Promise<void> {
     for (const { path, ino, dev } of created.toReversed()) {
       try {
@@ -76,7 +77,7 @@ export async function createWorkspace(wanted: string): Promise<CreatedWorkspace 
       }
     }
     if (!await isItself(wanted)) return invalid("cwdOutside", FIELD);
-    if (await kindOf(wanted) === "directory") return { undo };
+    if (kindOf(wanted) === "directory") return { undo };
   } catch (error) {
     if (!isFileError(error)) throw error;
   }
@@ -84,11 +85,32 @@ export async function createWorkspace(wanted: string): Promise<CreatedWorkspace 
   return invalid("cwdNotDirectory", FIELD);
 }
 
+/** Whether a workspace is there already. At once, since it has just been looked at: a change of threads takes ten times as long. */
+function isInPlace(path: string): boolean {
+  try {
+    return isSpelledSo(Deno.realPathSync(path), path) && kindOf(path) === "directory";
+  } catch (error) {
+    if (isFileError(error)) return false;
+    throw error;
+  }
+}
+
 /** The directories on the way to a path that are not there, from the top. */
 async function missingSteps(path: string): Promise<string[]> {
   const steps: string[] = [];
-  for (let at = path; await kindOf(at) === "missing" && dirname(at) !== at; at = dirname(at)) steps.unshift(at);
+  for (let at = path; await isMissing(at) && dirname(at) !== at; at = dirname(at)) steps.unshift(at);
   return steps;
+}
+
+/** In the background: there may be thousands of steps. */
+async function isMissing(path: string): Promise<boolean> {
+  try {
+    await Deno.stat(path);
+    return false;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return true;
+    throw error;
+  }
 }
 
 /** Makes a directory; false when somebody else just did. */
@@ -102,9 +124,14 @@ async function isMade(path: string): Promise<boolean> {
   }
 }
 
-/** Whether no link is on the way to a path; a disk may spell a name's characters in its own way. */
+/** Whether no link is on the way to a path. */
 async function isItself(path: string): Promise<boolean> {
-  return (await Deno.realPath(path)).normalize() === path.normalize();
+  return isSpelledSo(await Deno.realPath(path), path);
+}
+
+/** Whether two paths are one; a disk may spell a name's characters in its own way. */
+function isSpelledSo(real: string, path: string): boolean {
+  return real.normalize() === path.normalize();
 }
 
 function mayWrite(path: string): boolean {
@@ -156,9 +183,10 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
-async function kindOf(path: string): Promise<"directory" | "missing" | "other"> {
+/** At once, as above: for a path whose links were followed before. */
+function kindOf(path: string): "directory" | "missing" | "other" {
   try {
-    return (await Deno.stat(path)).isDirectory ? "directory" : "other";
+    return Deno.statSync(path).isDirectory ? "directory" : "other";
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return "missing";
     throw error;
