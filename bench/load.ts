@@ -49,6 +49,7 @@ export type Job = StreamsJob | TurnsJob;
 
 const LF = 10;
 const TAIL_BYTES = 4096;
+const CHUNK_BYTES = 65_536;
 const latin = new TextDecoder("latin1");
 const SENT_AT = /@(\d+\.\d+)@/g;
 
@@ -65,11 +66,11 @@ async function run(url: string, cwd: string, threadId: string, script: Script): 
   const seen: Stream = { records: 0, firstByteMs: 0, latencies: [] };
   let feeds = 0;
   let tail: Uint8Array = new Uint8Array();
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of chunksOf(response)) {
     if (seen.firstByteMs === 0) seen.firstByteMs = performance.now() - began;
     for (let at = chunk.indexOf(LF); at >= 0; at = chunk.indexOf(LF, at + 1)) feeds++;
     if (script.gapMs > 0) noteTimes(chunk, seen.latencies);
-    tail = chunk.length >= TAIL_BYTES ? chunk : join(tail.subarray(-TAIL_BYTES), chunk);
+    tail = join(tail.subarray(-TAIL_BYTES), chunk.subarray(-TAIL_BYTES));
   }
   // Every record ends with an empty line.
   seen.records = feeds / 2;
@@ -77,6 +78,18 @@ async function run(url: string, cwd: string, threadId: string, script: Script): 
   const isGood = end.includes('"RUN_FINISHED"') || end.includes('"TASK_STATE_INPUT_REQUIRED"');
   if (!response.ok || !isGood) throw new Error(`a run failed: ${response.status} ${end.slice(-500)}`);
   return seen;
+}
+
+/** The body's chunks, each to be used before the next. All in one buffer: one for each chunk took a third of this program's time. */
+async function* chunksOf({ body }: Response): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader({ mode: "byob" });
+  let buffer = new ArrayBuffer(CHUNK_BYTES);
+  while (true) {
+    const read = await reader?.read(new Uint8Array(buffer));
+    if (!read?.value || read.done) return;
+    yield read.value;
+    buffer = read.value.buffer;
+  }
 }
 
 const headers = { "content-type": "application/json", accept: "text/event-stream" };
