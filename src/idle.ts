@@ -31,9 +31,9 @@ export function watchStore(store: ThreadStore, clock: Clock): WatchedStore {
       }
       return waiting.size > 0;
     },
-    async load(threadId) {
+    async load(threadId, about) {
       usedAt = clock.elapsed();
-      const thread = await store.load(threadId);
+      const thread = await store.load(threadId, about);
       if (thread) see(thread);
       return thread;
     },

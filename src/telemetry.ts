@@ -173,7 +173,7 @@ function createTelemetry({ trace, context, metrics, SpanKind, SpanStatusCode }: 
       sessionOf: (...given) => call("session/recovery", () => kernel.sessionOf(...given)),
     }),
     store: (store) => ({
-      load: (threadId) => timed("read", () => store.load(threadId)),
+      load: (threadId, about) => timed("read", () => store.load(threadId, about)),
       save: (thread) => timed("write", () => store.save(thread)),
     }),
     traceId: () => trace.getActiveSpan()?.spanContext().traceId,

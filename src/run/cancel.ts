@@ -54,7 +54,7 @@ async function endWaiting(
   executionId: string,
   request: CancelRequest,
 ): Promise<Found | Refusal> {
-  const thread = await held.read();
+  const thread = await held.read(executionId);
   const target = cancelTarget(thread, executionId, request);
   if (!thread || target === "not_found") return refusal("EXECUTION_NOT_FOUND");
   if (target === "already_terminal") return { status: target, done: Promise.resolve() };

@@ -57,7 +57,7 @@ async function decide(
 ): Promise<{ control: RunControl; admission: Admitted } | Refusal> {
   const { clock, log, aftermath } = services;
   try {
-    const thread = await held.read();
+    const thread = await held.read(request.runId);
     const admission = admit({
       request,
       cwd,

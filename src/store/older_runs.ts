@@ -1,7 +1,7 @@
 /**
  * Keeps thread files small. Of a long thread, all but the newest run ids and ended executions lie in a second file, which is
- * replaced once in 128 turns: a turn does not rewrite what grows with the number of turns (docs/performance.md). Without it
- * the 600th turn took half as long again as the first.
+ * read and replaced once in 128 turns: a turn neither reads nor rewrites what grows with the number of turns
+ * (docs/performance.md).
  */
 import { RUN_DIGESTS, TERMINAL_EXECUTIONS } from "../limits.ts";
 import type { Thread } from "../thread/thread.ts";
@@ -11,8 +11,8 @@ import { CorruptThread } from "./corrupt_thread.ts";
 export const KEPT = 128;
 /** ... and when there are more than so many, the others move. */
 export const KEPT_AT_MOST = 256;
-/** Long threads of which is remembered what has moved; of others it is found out anew. */
-const REMEMBERED = 1024;
+/** Long threads of which is remembered what has moved, in up to 20 KiB each; of others it is found out anew. */
+const REMEMBERED = 256;
 
 /** The second files, by the names of the threads' own. */
 export interface SecondFiles {
@@ -21,8 +21,12 @@ export interface SecondFiles {
 }
 
 export interface OlderRuns {
-  /** What a thread's own file holds, with what has moved. Rejects with CorruptThread when the second file is damaged. */
-  complete(thread: Thread, name: string): Promise<Thread>;
+  /**
+   * What a thread's own file holds, with what has moved; without it, and marked as a part, when the run or execution that it
+   * is `about` is not there, which is mostly known without a look at the disk. Rejects with CorruptThread when the second file
+   * is damaged.
+   */
+  complete(thread: Thread, name: string, about?: string): Promise<Thread>;
   /** What the thread's own file is to hold; the rest is on disk by then. Rejects when it could not be written. */
   shorten(thread: Thread, name: string): Promise<Thread>;
 }
@@ -32,54 +36,85 @@ interface Older {
   readonly terminal: readonly string[];
 }
 
-/** The newest that has moved of each. */
+/** What is remembered of a second file. */
 interface Mark {
+  /** The newest that has moved of each. */
   readonly run: string | undefined;
   readonly execution: string | undefined;
+  /** Of all ids in it, 4 bytes each: one that is not among them has not moved. */
+  readonly hashes: Uint32Array;
 }
+
+const NONE: Older = { runs: [], terminal: [] };
 
 /** The older run ids of the threads whose second files are in `files`. */
 export function olderRuns(files: SecondFiles): OlderRuns {
   const marks = new Map<string, Mark>();
 
-  function remember(threadId: string, { runs, terminal }: Older): void {
+  function remember(threadId: string, { runs, terminal }: Older): Mark {
+    const hashes = Uint32Array.from([...runs.map(([id]) => id), ...terminal], hashOf);
+    const mark = { run: runs.at(-1)?.[0], execution: terminal.at(-1), hashes };
     marks.delete(threadId);
-    marks.set(threadId, { run: runs.at(-1)?.[0], execution: terminal.at(-1) });
+    marks.set(threadId, mark);
     for (const oldest of marks.keys()) {
       if (marks.size <= REMEMBERED) break;
       marks.delete(oldest);
     }
+    return mark;
+  }
+
+  async function read(threadId: string, name: string): Promise<Older> {
+    const text = await files.read(name);
+    return text === undefined ? NONE : decode(text, threadId);
   }
 
   return {
-    async complete(thread, name) {
+    async complete(thread, name, about) {
+      const { threadId } = thread;
       // Nothing moves before there are more, and some always stay.
       if (thread.runs.size < KEPT) return thread;
-      const text = await files.read(name);
-      if (text === undefined) return thread;
-      const older = decode(text, thread.threadId);
-      remember(thread.threadId, older);
-      const runs = [...older.runs, ...thread.runs].slice(-RUN_DIGESTS);
-      const terminal = [...new Set([...older.terminal, ...thread.terminal])].slice(-TERMINAL_EXECUTIONS);
-      return { ...thread, runs: new Map(runs), terminal };
+      const known = marks.get(threadId);
+      const hash = about === undefined ? undefined : hashOf(about);
+      if (known && hash !== undefined && !known.hashes.includes(hash)) return { ...thread, isPart: true };
+      const older = await read(threadId, name);
+      const mark = remember(threadId, older);
+      if (hash !== undefined && !mark.hashes.includes(hash)) return { ...thread, isPart: true };
+      return { ...thread, ...joined(older, thread) };
     },
     async shorten(thread, name) {
       const runs = [...thread.runs];
       const { terminal, threadId } = thread;
       if (runs.length <= KEPT_AT_MOST && terminal.length <= KEPT_AT_MOST) return thread;
       const mark = marks.get(threadId);
-      // What has moved is the beginning of what there is; when that is not known, all counts as new, and moves again.
+      // A whole thread begins with what has moved; when that is not known, all counts as new, and moves again.
       const newRuns = runs.slice(runs.findLastIndex(([id]) => id === mark?.run) + 1);
       const newTerminal = terminal.slice(terminal.lastIndexOf(mark?.execution ?? "") + 1);
       if (newRuns.length <= KEPT_AT_MOST && newTerminal.length <= KEPT_AT_MOST) {
         return { ...thread, runs: new Map(newRuns), terminal: newTerminal };
       }
-      const older = { runs: runs.slice(0, -KEPT), terminal: terminal.slice(0, -KEPT) };
+      const moving = { runs: new Map(newRuns.slice(0, -KEPT)), terminal: newTerminal.slice(0, -KEPT) };
+      const after = joined(await read(threadId, name), moving);
+      const older = { runs: [...after.runs], terminal: after.terminal };
       await files.write(name, JSON.stringify({ schemaVersion: 1, threadId, ...older }));
       remember(threadId, older);
-      return { ...thread, runs: new Map(runs.slice(-KEPT)), terminal: terminal.slice(-KEPT) };
+      return { ...thread, runs: new Map(newRuns.slice(-KEPT)), terminal: newTerminal.slice(-KEPT) };
     },
   };
+}
+
+/** Older and newer, the newest last; a crash may have left some in both. */
+function joined(older: Older, newer: Pick<Thread, "runs" | "terminal">): Pick<Thread, "runs" | "terminal"> {
+  return {
+    runs: new Map([...new Map([...older.runs, ...newer.runs])].slice(-RUN_DIGESTS)),
+    terminal: [...new Set([...older.terminal, ...newer.terminal])].slice(-TERMINAL_EXECUTIONS),
+  };
+}
+
+/** FNV-1a, in 32 bits. */
+function hashOf(id: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < id.length; at++) hash = Math.imul(hash ^ id.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
 }
 
 function decode(text: string, threadId: string): Older {

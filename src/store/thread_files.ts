@@ -29,12 +29,12 @@ export function threadFiles(
   const files = filesIn(folder, fs);
   const older = olderFolder === undefined ? undefined : olderRuns(filesIn(olderFolder, fs));
   return {
-    async load(threadId) {
+    async load(threadId, about) {
       const name = threadFileName(threadId);
       const text = await files.read(name);
       if (text === undefined) return undefined;
       const thread = (await loadCodec()).decodeThread(text, threadId, fallbackExpiry());
-      return await older?.complete(thread, name) ?? thread;
+      return await older?.complete(thread, name, about) ?? thread;
     },
     async save(thread) {
       const name = threadFileName(thread.threadId);

@@ -6,8 +6,11 @@ import { applyChange, type Thread, type ThreadChange } from "./thread.ts";
 
 /** Where threads are kept. */
 export interface ThreadStore {
-  /** The thread, or undefined when it has no file. Rejects when the file cannot be read or is not the thread's. */
-  load(threadId: string): Promise<Thread | undefined>;
+  /**
+   * The thread, or undefined when it has no file; what is not needed to know whether it has had the run or execution that it
+   * is `about` may be left out. Rejects when the file cannot be read or is not the thread's.
+   */
+  load(threadId: string, about?: string): Promise<Thread | undefined>;
   /** Makes the thread durable. Rejects when it could not, or cannot tell. */
   save(thread: Thread): Promise<void>;
 }
@@ -25,8 +28,8 @@ export type StopCause = "cancelled" | "gone" | "shutdown";
 /** A thread while one holds its queue. */
 export interface HeldThread {
   readonly active: ActiveRun | undefined;
-  /** The thread as it is now; rejects when its file is unusable. */
-  read(): Promise<Thread | undefined>;
+  /** The thread as it is now, as `ThreadStore.load` gives it; rejects when its file is unusable. */
+  read(about?: string): Promise<Thread | undefined>;
   /** Makes a value durable; rejects, with memory unchanged, when that fails. */
   write(thread: Thread): Promise<void>;
   activate(run: ActiveRun): void;
@@ -89,7 +92,10 @@ export function createRegistry(store: ThreadStore): Registry {
       get active() {
         return slot.active;
       },
-      read: async () => slot.known ??= await store.load(threadId),
+      async read(about) {
+        const isEnough = slot.known && (about === undefined || !slot.known.isPart);
+        return isEnough ? slot.known : slot.known = await store.load(threadId, about);
+      },
       async write(thread) {
         // Whatever a failed write left behind is what the next one finds: memory follows the disk.
         slot.known = undefined;

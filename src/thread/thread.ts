@@ -64,6 +64,8 @@ export interface Thread {
   readonly runs: ReadonlyMap<string, string>;
   readonly applied: readonly AppliedResume[];
   readonly terminal: readonly string[];
+  /** Whether older runs and ended executions were left on the disk. */
+  readonly isPart?: boolean;
 }
 
 /** How far a run has come; durable at interrupts and ends. */

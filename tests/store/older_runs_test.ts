@@ -131,6 +131,41 @@ Deno.test("a crash between the two files leaves both as they can be read", () =>
     assert.deepEqual(await reopened(folder).load("thread-1"), before);
   }));
 
+Deno.test("the second file is looked into for an id that may be in it, and for no other", () =>
+  inFolder(async (state) => {
+    const { store, folder, second } = await stateIn(state);
+    const thread = await live(store, fresh(), 1, 1000);
+    const again = reopened(folder);
+    const first = await again.load("thread-1", "run-1001");
+    assert.ok(first?.isPart && first.runs.size <= KEPT_AT_MOST);
+    const whole = await Deno.readTextFile(second);
+    await Deno.writeTextFile(second, "damaged");
+    for (const about of ["run-1001", "execution-1001", "run-1000", "execution-1000"]) {
+      assert.deepEqual(await again.load("thread-1", about), first);
+    }
+    for (const about of ["run-1", "execution-1"]) {
+      await assert.rejects(again.load("thread-1", about), { name: "CorruptThread" });
+    }
+    await Deno.writeTextFile(second, whole);
+    for (const about of ["run-1", "execution-1"]) assert.deepEqual(await again.load("thread-1", about), thread);
+  }));
+
+Deno.test("a thread that is never read as a whole forgets nothing", () =>
+  inFolder(async (state) => {
+    const { folder } = await stateIn(state);
+    let all = fresh();
+    await reopened(folder).save(all);
+    let store = reopened(folder);
+    for (let turn = 1; turn <= 1000; turn++) {
+      // Every other process of the service has some hundred turns.
+      if (turn % 300 === 0) store = reopened(folder);
+      all = afterTurn(all, turn);
+      const part = await store.load("thread-1", `run-${turn}`) ?? fresh();
+      await store.save(afterTurn(part, turn));
+    }
+    assert.deepEqual(await reopened(folder).load("thread-1"), all);
+  }));
+
 Deno.test("when the second file cannot be written, nothing leaves the first", () =>
   inFolder(async (state) => {
     const { store, folder, own } = await stateIn(state);

@@ -105,6 +105,22 @@ Deno.test("while a run is active its thread is kept: its changes need not read t
   assert.equal(registry.size, 0);
 });
 
+Deno.test("of an active run's thread only a part may be known: what another request is about is read from the file", async () => {
+  const whole = recordRun(threadOf(), "old-run", "1".repeat(64));
+  const part = { ...threadOf(), isPart: true };
+  const store = {
+    ...memoryStore(),
+    load: (_: string, about?: string) => Promise.resolve(about === "old-run" ? whole : part),
+  };
+  const registry = createRegistry(store);
+  await registry.hold("thread-1", async (held) => {
+    held.activate(run("run-2"));
+    assert.deepEqual(await held.read("run-2"), part);
+    assert.deepEqual(await held.read("old-run"), whole);
+    assert.deepEqual(await held.read("run-3"), whole, "the whole thread answers for every id");
+  });
+});
+
 Deno.test("the active run is seen by whoever holds the thread, until it is released", async () => {
   const registry = createRegistry(memoryStore());
   const [first, second] = [run("run-1"), run("run-2")];
