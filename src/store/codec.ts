@@ -12,6 +12,10 @@ import { CorruptThread } from "./corrupt_thread.ts";
 /** The last moment that a Date can be. */
 const LATEST_MS = 8.64e15;
 
+/** A name that a JavaScript object takes for the place in a list. */
+const INDEX = /^(0|[1-9]\d{0,9})$/;
+const INDEX_DIGITS = 10;
+
 const filled = z.string().check(z.minLength(1));
 const digest = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const count = z.int().check(z.nonnegative());
@@ -118,7 +122,8 @@ function decodeRuns(entries: readonly [string, Json][]): Map<string, string> {
 }
 
 /** The members of an object: those that `order` names in its order, then the others. */
-function inOrder(object: JsonObject, order: readonly string[] = []): [string, Json][] {
+function inOrder(object: JsonObject, order?: readonly string[]): [string, Json][] {
+  if (!order) return Object.entries(object);
   const rest = new Map(Object.entries(object));
   const first = [...new Set(order)].flatMap((key): [string, Json][] => {
     const value = rest.get(key);
@@ -131,7 +136,8 @@ function inOrder(object: JsonObject, order: readonly string[] = []): [string, Js
 /** The order of keys, where a JavaScript object would not keep it. */
 function orderOf(keys: Iterable<string>): string[] | undefined {
   const all = [...keys];
-  return all.some((key) => /^(0|[1-9]\d{0,9})$/.test(key)) ? all : undefined;
+  // Most ids are longer, which is seen much sooner.
+  return all.some((key) => key.length <= INDEX_DIGITS && INDEX.test(key)) ? all : undefined;
 }
 
 /** The thread as the text of its file. */

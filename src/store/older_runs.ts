@@ -1,6 +1,6 @@
 /**
  * Keeps thread files small. Of a long thread, all but the newest run ids and ended executions lie in a second file, which is
- * read and replaced once in 128 turns: a turn neither reads nor rewrites what grows with the number of turns
+ * read and replaced once in 64 turns: a turn neither reads nor rewrites what grows with the number of turns
  * (docs/performance.md).
  */
 import { RUN_DIGESTS, TERMINAL_EXECUTIONS } from "../limits.ts";
@@ -8,9 +8,9 @@ import type { Thread } from "../thread/thread.ts";
 import { CorruptThread } from "./corrupt_thread.ts";
 
 /** So many of the newest stay in the thread's own file, where the Python adapter finds them, ... */
-export const KEPT = 128;
+export const KEPT = 64;
 /** ... and when there are more than so many, the others move. */
-export const KEPT_AT_MOST = 256;
+export const KEPT_AT_MOST = 128;
 /** Long threads of which is remembered what has moved, in up to 20 KiB each; of others it is found out anew. */
 const REMEMBERED = 256;
 

@@ -49,7 +49,7 @@ async function ownRuns(path: string): Promise<string[]> {
   return Object.keys(JSON.parse(await Deno.readTextFile(path)).runDigests);
 }
 
-Deno.test("a thread of up to 256 turns has one file", () =>
+Deno.test("a thread of up to 128 turns has one file", () =>
   inFolder(async (state) => {
     const { store, folder, own } = await stateIn(state);
     const thread = await live(store, fresh(), 1, KEPT_AT_MOST);
@@ -72,7 +72,7 @@ Deno.test("of a longer thread the newest stay in its file, and all are known aft
     assert.equal(((await Deno.stat(second)).mode ?? 0) & 0o777, 0o600);
   }));
 
-Deno.test("the second file is replaced once in 128 turns, and the first never grows past 256", () =>
+Deno.test("the second file is replaced once in 64 turns, and the first never grows past 128", () =>
   inFolder(async (state) => {
     const { folder } = await stateIn(state);
     const written: string[] = [];
