@@ -109,11 +109,7 @@ export function createApp(settings: AppSettings, services: Services): App {
     const body = await readJson(request, RUN_BODY_BYTES, settings.bodyMs, room, cutShort);
     if ("code" in body) return { refusal: body, language: fallback };
     const language = negotiate(preferredLanguage(body.value), request.headers.get("accept-language"));
-    // Loaded with the first run, so that a start is quick.
-    const [{ validateRun }, { startRun }] = await Promise.all([
-      import("./request/schema.ts"),
-      import("./run/start.ts"),
-    ]);
+    const [{ validateRun }, { startRun }] = await loadWay();
     const valid = validateRun(body.value);
     if ("refusal" in valid) return { ...valid, language };
     if (!fitsThreadHeader(request.headers, valid.request.threadId)) {
@@ -132,7 +128,7 @@ export function createApp(settings: AppSettings, services: Services): App {
   async function cancel(executionId: string, request: Request, language: Language): Promise<Answer> {
     const body = await readJson(request, CANCEL_BODY_BYTES, settings.bodyMs, room, cutShort);
     if ("code" in body) return { refusal: body, language };
-    const { validateCancel } = await import("./request/schema.ts");
+    const [{ validateCancel }] = await loadWay();
     const valid = validateCancel(body.value);
     if ("refusal" in valid) return { ...valid, language };
     if (!fitsThreadHeader(request.headers, valid.request.threadId)) {
@@ -141,6 +137,13 @@ export function createApp(settings: AppSettings, services: Services): App {
     const answer = await cancelExecution(services, executionId, valid.request);
     return "code" in answer ? { refusal: answer, language } : Response.json(answer);
   }
+}
+
+let way: Promise<[typeof import("./request/schema.ts"), typeof import("./run/start.ts")]> | undefined;
+
+/** What a run needs, loaded with the first one so that a start is quick. Kept: to import again takes a turn of the event loop. */
+function loadWay(): NonNullable<typeof way> {
+  return way ??= Promise.all([import("./request/schema.ts"), import("./run/start.ts")]);
 }
 
 /** A balancer spreads threads by this header (docs/operators.md): when it is there, it names the thread of the body. */
