@@ -12,6 +12,8 @@ export interface Bench {
   readonly quick: boolean;
   readonly ours: TargetKind;
   readonly pipe: TargetKind;
+  /** The pipe whose bytes pass through JavaScript. */
+  readonly scriptPipe: TargetKind;
   /** Absent when it is not installed. */
   readonly python: TargetKind | undefined;
   /** Our executable, when there is one. */

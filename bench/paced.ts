@@ -24,8 +24,8 @@ export function paced200(bench: Bench): Promise<Figure[]> {
 }
 
 async function paced(bench: Bench, streams: number, overMs: number, goals: readonly Goal[]): Promise<Figure[]> {
-  const { ours, pipe, python } = bench;
-  return await withTargets(bench, [ours, pipe, python], async (targets) => {
+  const { ours, pipe, scriptPipe, python } = bench;
+  return await withTargets(bench, [ours, pipe, scriptPipe, python], async (targets) => {
     for (const target of targets) await warmUp(bench, target);
     const values = await repeat(bench, targets, (target) => measure(bench, target, streams, overMs));
     const name = `${streams} paced streams`;
@@ -62,8 +62,8 @@ function pacedJob(url: string, cwd: string, streams: number, overMs: number, ms:
 /** Memory of a server that has just started, and while it carries 200 streams. */
 export async function memory(bench: Bench): Promise<Figure[]> {
   if (!IS_KNOWN) return [];
-  const { ours, pipe, python, load, folder, quick } = bench;
-  return await withTargets(bench, [ours, pipe, python], async (targets) => {
+  const { ours, pipe, scriptPipe, python, load, folder, quick } = bench;
+  return await withTargets(bench, [ours, pipe, scriptPipe, python], async (targets) => {
     const idle: Record<string, number[]> = {};
     const busy: Record<string, number[]> = {};
     for (const { name, url, pid } of targets) {

@@ -44,6 +44,15 @@ export const PIPE: TargetKind = {
   command: ({ port, kernel }) => ({ words: [...deno(file("pipe.ts")), String(port), kernel] }),
 };
 
+/** The pipe whose bytes pass through JavaScript, started with the flags that ours is started with. */
+export const SCRIPT_PIPE: TargetKind = {
+  name: "scriptPipe",
+  command: ({ port, kernel }) => {
+    const words = startWords().filter((word) => word !== file("../main.ts"));
+    return { words: [...words, file("pipe.ts"), String(port), kernel, "script"] };
+  },
+};
+
 /** Our executable, when somebody compiled one. */
 export function executable(path: string): TargetKind {
   return { name: "executable", command: (at) => ({ words: [path, ...flags(at)] }) };

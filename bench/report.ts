@@ -52,14 +52,18 @@ function judgeGoal({ ours, others }: Omit<Row, "goals">, goal: Goal, slack: numb
   return { ...goal, reached, passed: isEnough && isLittle };
 }
 
+const TEXT_COLUMN = 8;
+
 /** The table, a line a row. */
 export function table(rows: readonly Row[]): string {
-  const head = ["", "ours", "pipe", "ours : pipe", "python", "ours : python", "goal", ""];
+  const head = ["", "ours", "pipe", "ours : pipe", "script pipe", "ours : it", "python", "ours : it", "goal", ""];
   const lines = rows.map(({ name, unit, ours, others, goals }) => [
     `${name}, ${unit}`,
     number(ours),
     number(others.pipe?.value),
     number(others.pipe?.ratio),
+    number(others.scriptPipe?.value),
+    number(others.scriptPipe?.ratio),
     number(others.python?.value),
     number(others.python?.ratio),
     goals.map(words).join(", "),
@@ -67,7 +71,9 @@ export function table(rows: readonly Row[]): string {
   ]);
   const widths = head.map((_, column) => Math.max(...[head, ...lines].map((line) => line[column]?.length ?? 0)));
   const print = (line: string[]) =>
-    line.map((cell, at) => at === 0 || at >= 6 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)).join(
+    line.map((cell, at) =>
+      at === 0 || at >= TEXT_COLUMN ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0)
+    ).join(
       "  ",
     )
       .trimEnd();

@@ -27,8 +27,8 @@ export function mixed(bench: Bench): Promise<Figure[]> {
 }
 
 async function throughput(bench: Bench, name: string, streams: number, wire: Script["wire"]): Promise<Figure[]> {
-  const { ours, pipe, python } = bench;
-  return await withTargets(bench, [ours, pipe, python], async (targets) => {
+  const { ours, pipe, scriptPipe, python } = bench;
+  return await withTargets(bench, [ours, pipe, scriptPipe, python], async (targets) => {
     const values = await repeat(bench, targets, (target) => measure(bench, target, streams, wire), WARM_UPS);
     const unit = wire === "mixed" ? "frames/s" : "events/s";
     const rates: Figure = { name, unit, values: values.rate, goals: GOALS };
