@@ -29,6 +29,8 @@ export function createEncoder(): typeof encodeEvent {
   let type = "";
   let messageId = "";
   let head = "";
+  let stamp = NaN;
+  let tail = "";
   return (event, timestamp) => {
     if (event.type !== "TEXT_MESSAGE_CONTENT" && event.type !== "REASONING_MESSAGE_CONTENT") {
       return encodeEvent(event, timestamp);
@@ -39,7 +41,11 @@ export function createEncoder(): typeof encodeEvent {
       ({ type, messageId } = event);
       head = `data: {"type":"${type}","messageId":${JSON.stringify(messageId.toWellFormed())},"delta":`;
     }
-    return `${head}${delta},"timestamp":${timestamp}}\n\n`;
+    if (timestamp !== stamp) {
+      stamp = timestamp;
+      tail = `,"timestamp":${timestamp}}\n\n`;
+    }
+    return head + delta + tail;
   };
 }
 
