@@ -53,7 +53,6 @@ export interface CreatedWorkspace {
  */
 export async function createWorkspace(wanted: string): Promise<CreatedWorkspace | Refusal> {
   const created: { path: string; ino: number | null; dev: number }[] = [];
-  if (isInPlace(wanted)) return { undo: () => Promise.resolve() };
   async function undo(): Promise<void> {
     for (const { path, ino, dev } of created.toReversed()) {
       try {
@@ -67,32 +66,23 @@ export async function createWorkspace(wanted: string): Promise<CreatedWorkspace 
     }
   }
   try {
-    for (const path of await missingSteps(wanted)) {
+    const missing = kindOf(wanted) === "missing" ? await missingSteps(wanted) : [];
+    for (const path of missing) {
       if (!await isMade(path)) continue;
       const { ino, dev } = await Deno.lstat(path);
       created.push({ path, ino, dev });
-      if (!await isItself(path)) {
+      if (!isItself(path)) {
         await undo();
         return invalid("cwdOutside", FIELD);
       }
     }
-    if (!await isItself(wanted)) return invalid("cwdOutside", FIELD);
+    if (!isItself(wanted)) return invalid("cwdOutside", FIELD);
     if (kindOf(wanted) === "directory") return { undo };
   } catch (error) {
     if (!isFileError(error)) throw error;
   }
   await undo();
   return invalid("cwdNotDirectory", FIELD);
-}
-
-/** Whether a workspace is there already. At once, since it has just been looked at: a change of threads takes ten times as long. */
-function isInPlace(path: string): boolean {
-  try {
-    return isSpelledSo(Deno.realPathSync(path), path) && kindOf(path) === "directory";
-  } catch (error) {
-    if (isFileError(error)) return false;
-    throw error;
-  }
 }
 
 /** The directories on the way to a path that are not there, from the top. */
@@ -124,14 +114,12 @@ async function isMade(path: string): Promise<boolean> {
   }
 }
 
-/** Whether no link is on the way to a path. */
-async function isItself(path: string): Promise<boolean> {
-  return isSpelledSo(await Deno.realPath(path), path);
-}
-
-/** Whether two paths are one; a disk may spell a name's characters in its own way. */
-function isSpelledSo(real: string, path: string): boolean {
-  return real.normalize() === path.normalize();
+/**
+ * Whether no link is on the way to a path; a disk may spell a name's characters in its own way. At once, since the path was
+ * followed before: a change of threads takes ten times as long.
+ */
+function isItself(path: string): boolean {
+  return Deno.realPathSync(path).normalize() === path.normalize();
 }
 
 function mayWrite(path: string): boolean {
@@ -183,7 +171,7 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
-/** At once, as above: for a path whose links were followed before. */
+/** At once, as `isItself`. */
 function kindOf(path: string): "directory" | "missing" | "other" {
   try {
     return Deno.statSync(path).isDirectory ? "directory" : "other";

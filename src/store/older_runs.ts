@@ -73,13 +73,13 @@ export function olderRuns(files: SecondFiles): OlderRuns {
       const { threadId } = thread;
       // Nothing moves before there are more, and some always stay.
       if (thread.runs.size < KEPT) return thread;
+      const mayConcern = ({ hashes }: Mark) => about === undefined || hashes.includes(hashOf(about));
       const known = marks.get(threadId);
-      const hash = about === undefined ? undefined : hashOf(about);
-      if (known && hash !== undefined && !known.hashes.includes(hash)) return { ...thread, isPart: true };
+      if (known && !mayConcern(known)) return { ...thread, isPart: true };
       const older = await read(threadId, name);
-      const mark = remember(threadId, older);
-      if (hash !== undefined && !mark.hashes.includes(hash)) return { ...thread, isPart: true };
-      return { ...thread, ...joined(older, thread) };
+      return mayConcern(remember(threadId, older))
+        ? { ...thread, ...joined(older, thread) }
+        : { ...thread, isPart: true };
     },
     async shorten(thread, name) {
       const runs = [...thread.runs];
