@@ -6,8 +6,10 @@
  *   --only SCENARIO     one scenario; may be repeated
  *   --executable PATH   also measures the start of this executable
  *
- * Files are in memory (/dev/shm), or where TMPDIR says: then the disk is measured, too. PYTHON_ADAPTER names the command of the Python adapter; the default is `iac-code agui`, when there is one.
+ * Files are in memory (/dev/shm), or where TMPDIR says: then the disk is measured, too. PYTHON_ADAPTER names the command of
+ * the Python adapter; the default is `iac-code agui`, when there is one.
  */
+import { existsSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { Bench, Scenario } from "./bench.ts";
 import { disk } from "./disk.ts";
@@ -54,19 +56,10 @@ function say(line: string): void {
  * that writes none, and disks differ by a hundred times. TMPDIR names another place.
  */
 async function makeFolder(): Promise<string> {
-  const isElsewhere = Deno.env.has("TMPDIR") || !await isFolder(IN_MEMORY);
+  const isElsewhere = Deno.env.has("TMPDIR") || !existsSync(IN_MEMORY);
   const made = await Deno.makeTempDir({ prefix: "agui-bench-", ...(!isElsewhere && { dir: IN_MEMORY }) });
   say(`thread files are in ${made}`);
   return await Deno.realPath(made);
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await Deno.stat(path)).isDirectory;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return false;
-    throw error;
-  }
 }
 
 async function findPython(): Promise<TargetKind | undefined> {
