@@ -49,7 +49,7 @@ export interface Status {
   /** The state as it was written, when it is none that is known. */
   readonly unknownState: string | undefined;
   readonly message: WireMessage | undefined;
-  /** metadata.iac_code; empty when absent. */
+  /** metadata.iac_code; empty when absent. Statuses that share this object differ in nothing but the text of their message. */
   readonly iac: JsonObject;
 }
 
@@ -140,6 +140,12 @@ function messageOf(message: JsonObject): WireMessage {
     for (const part of parts) if (isObject(part) && typeof part.text === "string") joined += part.text;
   }
   return { messageId: text(message.messageId), role: text(message.role), text: joined };
+}
+
+/** The task and context that a frame is about, as far as it names them. */
+export function idsOf(frame: Frame): { readonly taskId?: string | undefined; readonly contextId?: string | undefined } {
+  if (frame.kind === "status" || frame.kind === "task") return frame.status;
+  return frame.kind === "artifact" || frame.kind === "message" ? frame : {};
 }
 
 /** The states after which a task does nothing more. */

@@ -1,9 +1,20 @@
-/** Kernel state → how a run ends (docs/protocol.md, "Ends of a run"). Pure. */
+/** How a run ends, by a state of the kernel or for a cause of our own (docs/protocol.md, "Ends of a run"). Pure. */
 import type { RunErrorCode } from "../errors.ts";
 import { isObject } from "../json.ts";
 import type { TaskState } from "../kernel/wire.ts";
 
 export type Ending = { readonly ends: "success" } | { readonly ends: "error"; readonly code: RunErrorCode };
+
+/** Why a run ends that the kernel's frames did not end. */
+export type Cause =
+  /** The kernel has asked and is quiet now; answers are possible until `expiresAt` (ms since the epoch; null: always). */
+  | { readonly cause: "interrupt"; readonly expiresAt: number | null }
+  /** `resumable`: pending interrupts stay, so that another run may answer them. */
+  | { readonly cause: "error"; readonly code: RunErrorCode; readonly reason?: string; readonly resumable?: boolean }
+  /** A run that had nothing to do. */
+  | { readonly cause: "nothing" }
+  /** The user gave up on an execution that was lost. */
+  | { readonly cause: "givenUp" };
 
 const ENDINGS: Readonly<Record<TaskState, Ending | undefined>> = {
   SUBMITTED: undefined,

@@ -5,17 +5,20 @@
 import { createHash } from "node:crypto";
 import type { RunErrorCode } from "../errors.ts";
 import { isObject, type JsonObject, text } from "../json.ts";
-import { type Frame, type PipelineState, type Status, type WireMessage } from "../kernel/wire.ts";
+import { type Frame, idsOf, type PipelineState, type Status, type WireMessage } from "../kernel/wire.ts";
 import type { PendingInput, Position, ThreadChange } from "../thread/thread.ts";
 import type { Effect } from "./effect.ts";
-import { endingOf, errorCode, isRefusal } from "./ending.ts";
+import { type Cause, endingOf, errorCode, isRefusal } from "./ending.ts";
 import type { Interrupt, RunEvent, UsageRecord } from "./event.ts";
+import { createMoreText } from "./more_text.ts";
 import { createPipeline, rawThinking, sessionIn, stepName } from "./pipeline.ts";
 import { type Asks, createQuestions } from "./questions.ts";
 import { createSpans } from "./spans.ts";
 import { createSpeech } from "./speech.ts";
 import { createTools } from "./tools.ts";
 import { createUsage } from "./usage.ts";
+
+export type { Cause };
 
 export interface MapperStart {
   readonly threadId: string;
@@ -41,17 +44,6 @@ export interface MapperStart {
   /** The interrupt of a pending input, as it is announced. */
   readonly announce: (id: string, pending: PendingInput) => Interrupt;
 }
-
-/** Why a run ends that the kernel's frames did not end. */
-export type Cause =
-  /** The kernel has asked and is quiet now; answers are possible until `expiresAt` (ms since the epoch; null: always). */
-  | { readonly cause: "interrupt"; readonly expiresAt: number | null }
-  /** `resumable`: pending interrupts stay, so that another run may answer them. */
-  | { readonly cause: "error"; readonly code: RunErrorCode; readonly reason?: string; readonly resumable?: boolean }
-  /** A run that had nothing to do. */
-  | { readonly cause: "nothing" }
-  /** The user gave up on an execution that was lost. */
-  | { readonly cause: "givenUp" };
 
 export interface Mapper {
   /** RUN_STARTED, and the steps that the run before left open. */
@@ -102,6 +94,7 @@ export function createMapper(start: MapperStart): Mapper {
     run,
   }, { spans, tools, usage, emit });
   const questions = createQuestions(start.pending, start.applied, start.askedBy);
+  const moreText = createMoreText();
 
   let phase: Mapper["phase"] = "open";
   let ending: string | undefined;
@@ -160,6 +153,10 @@ export function createMapper(start: MapperStart): Mapper {
     return pipeline.sequence > before.pipelineSequence || speech.shown() !== undefined || tools.hasMoved();
   }
 
+  function broken(): void {
+    fail("A2A_PROTOCOL_ERROR", undefined, { cancel: true });
+  }
+
   function end(how: string): void {
     phase = "ended";
     ending = how;
@@ -205,7 +202,8 @@ export function createMapper(start: MapperStart): Mapper {
     emit({ type: "RUN_FINISHED", outcome: { type: "interrupt", interrupts }, ...closing() });
   }
 
-  function isForeign(found: { taskId?: string | undefined; contextId?: string | undefined }): boolean {
+  function isForeign(frame: Frame): boolean {
+    const found = idsOf(frame);
     if (found.contextId !== undefined && found.contextId !== start.contextId) return true;
     return found.taskId !== undefined && taskId !== null && found.taskId !== taskId;
   }
@@ -235,8 +233,9 @@ export function createMapper(start: MapperStart): Mapper {
     else metadata(iac);
     content(status, history, ending);
     const asks = spans.isCrowded || pipeline.isCrowded ? "broken" : questions.note(iac);
-    if (asks === "broken") return fail("A2A_PROTOCOL_ERROR", undefined, { cancel: true });
+    if (asks === "broken") return broken();
     conclude(status, ending, asks);
+    moreText.note(status);
   }
 
   function metadata(iac: JsonObject): void {
@@ -286,27 +285,22 @@ export function createMapper(start: MapperStart): Mapper {
     accept: (frame) =>
       effects(() => {
         if (phase === "ended") return;
+        const more = frame.kind === "status" ? moreText.of(frame.status) : undefined;
+        if (more) return speech.piece(more);
+        if (isForeign(frame)) return broken();
         switch (frame.kind) {
           case "status":
+            return accept(frame.status, undefined);
           case "task":
-            if (isForeign(frame.status)) return fail("A2A_PROTOCOL_ERROR", undefined, { cancel: true });
-            return accept(frame.status, frame.kind === "task" ? frame.history : undefined);
-          case "artifact":
-            if (isForeign(frame)) return fail("A2A_PROTOCOL_ERROR", undefined, { cancel: true });
-            return emit({
-              type: "CUSTOM",
-              name: "iac-code.artifact.v1",
-              value: { schemaVersion: 1, ...frame.artifact },
-            });
-          case "message":
-            if (isForeign(frame)) return fail("A2A_PROTOCOL_ERROR", undefined, { cancel: true });
-            return;
-          case "other":
-            return;
+            return accept(frame.status, frame.history);
+          case "artifact": {
+            const value = { schemaVersion: 1, ...frame.artifact };
+            return emit({ type: "CUSTOM", name: "iac-code.artifact.v1", value });
+          }
           case "error":
             return fail(errorCode(frame.data), frame.message);
           case "invalid":
-            return fail("A2A_PROTOCOL_ERROR", undefined, { cancel: true });
+            return broken();
         }
       }),
     recover: (state) =>

@@ -4,7 +4,7 @@ import { KernelFailure } from "../kernel/failure.ts";
 import type { Frame } from "../kernel/wire.ts";
 import { GATHER_MAX_MS, GATHER_QUIET_MS } from "../limits.ts";
 import { noteFirstEvent, type Outcome, perform, type RunContext } from "./context.ts";
-import { createStop, untilStopped } from "./control.ts";
+import { untilStopped } from "./control.ts";
 
 /** How a stream came to its end: with the run's own, or cut off, or with a refusal to begin. */
 export type Consumed = "ended" | "cut" | "retry";
@@ -15,14 +15,18 @@ export async function consume(
   stream: KernelStream,
   first: readonly Frame[] = [],
 ): Promise<Consumed> {
+  const { mapper, control: { signal } } = context;
   context.upstream = stream;
-  const stop = createStop(context.control.signal);
+  // Once the task is known, a stop closes the stream, which ends a read: to race with each took 3 µs of each delta.
+  const onStop = (): void => void (mapper.taskId !== null && stream.close());
+  signal.addEventListener("abort", onStop);
   let reading: Promise<Frame[] | undefined> | undefined;
   try {
     let outcome = await take(context, first);
     while (outcome === "on") {
       reading = stream.next();
-      const frames = await stop.unless(reading);
+      const frames = await (mapper.taskId === null ? untilStopped(reading, signal) : reading);
+      signal.throwIfAborted();
       reading = undefined;
       if (!frames) return "cut";
       const taken = take(context, frames);
@@ -31,12 +35,13 @@ export async function consume(
     return outcome === "gather" ? await gather(context, stream) : outcome;
   } catch (error) {
     // Caught here once and not around each read, which would be one more promise for each delta.
-    if (reading && error instanceof KernelFailure) return "cut";
-    throw error;
+    if (!reading || !(error instanceof KernelFailure)) throw error;
+    signal.throwIfAborted();
+    return "cut";
   } finally {
-    stop.forget();
+    signal.removeEventListener("abort", onStop);
     // A run that stops before it knows its task leaves the stream to somebody who finds out, and cancels it.
-    const isUnknown = context.control.signal.aborted && context.mapper.taskId === null;
+    const isUnknown = signal.aborted && mapper.taskId === null;
     if (isUnknown) leaveBehind(context, stream, reading);
     else if (!context.services.parked.holds(stream)) stream.close();
   }

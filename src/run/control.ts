@@ -49,27 +49,3 @@ export async function untilStopped<T>(promise: Promise<T>, signal: AbortSignal):
     signal.removeEventListener("abort", stop);
   }
 }
-
-/** Lets promises be waited for, one after the other, until a signal aborts. */
-export interface Stop {
-  /** As `untilStopped`, one wait at a time. */
-  unless<T>(promise: Promise<T>): Promise<T>;
-  /** To be called when nothing is waited for any more. */
-  forget(): void;
-}
-
-/** One listener for all waits on a signal: to add and remove one for each read took longer than to map a delta. */
-export function createStop(signal: AbortSignal): Stop {
-  let giveUp: ((reason: unknown) => void) | undefined;
-  const stop = (): void => giveUp?.(signal.reason);
-  signal.addEventListener("abort", stop);
-  return {
-    unless: (promise) =>
-      new Promise((resolve, reject) => {
-        giveUp = reject;
-        promise.then(resolve, reject);
-        if (signal.aborted) stop();
-      }),
-    forget: () => signal.removeEventListener("abort", stop),
-  };
-}
