@@ -136,6 +136,14 @@ export const TERMINAL_EXECUTIONS = 1024;
 export const THREAD_FILE_BYTES = 64 * MIB;
 /** A rename that a scanner refuses is tried again for this long. */
 export const RENAME_RETRY_MS = 1_000;
+/** A file up to this size is read and written by the thread that serves streams. */
+export const AT_ONCE_BYTES = 64 * KIB;
+/** So long may a call to the file system take that is made by that thread: the mean of this many. */
+export const AT_ONCE_MS = 0.1;
+export const AT_ONCE_CALLS = 64;
+/** Pauses before it is tried again whether such calls are quick. */
+export const AT_ONCE_FIRST_PAUSE_MS = 1_000;
+export const AT_ONCE_LONGEST_PAUSE_MS = 3_600_000;
 
 // The log
 /** Remarks on what a kernel sent in one run, each different. */

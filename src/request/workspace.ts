@@ -6,7 +6,7 @@ const FIELD = "forwardedProps.iacCode.cwd";
 
 /** The roots' own paths through symlinks; a root that does not exist allows nothing. */
 export async function resolveRoots(roots: readonly string[]): Promise<string[]> {
-  const found = await Promise.all(roots.map(follow));
+  const found = await Promise.all(roots.map((root) => follow(root)));
   return found.flatMap((root) => typeof root === "string" ? [] : [root.real]);
 }
 
@@ -25,7 +25,8 @@ export async function openRoots(given: readonly string[]): Promise<() => Promise
  */
 export async function resolveWorkspace(cwd: string, roots: readonly string[]): Promise<string | Refusal> {
   if (!isAbsolute(cwd) || cwd.includes("\0")) return invalid("cwdNotAbsolute", FIELD);
-  const wanted = await realPath(normalize(cwd));
+  const path = normalize(cwd);
+  const wanted = await realPath(path, roots.some((root) => isInside(path, root)));
   if (wanted === undefined) return invalid("cwdNotDirectory", FIELD);
   if (!roots.some((root) => isInside(wanted, root))) return invalid("cwdOutside", FIELD);
   try {
@@ -114,12 +115,14 @@ async function isMade(path: string): Promise<boolean> {
   }
 }
 
-/**
- * Whether no link is on the way to a path; a disk may spell a name's characters in its own way. At once, since the path was
- * followed before: a change of threads takes ten times as long.
- */
+/** Whether no link is on the way to a path; a disk may spell a name's characters in its own way. */
 function isItself(path: string): boolean {
-  return Deno.realPathSync(path).normalize() === path.normalize();
+  return realPathAtOnce(path).normalize() === path.normalize();
+}
+
+/** Of a path that was followed before, or that the operator allows: a change of threads takes ten times as long. */
+function realPathAtOnce(path: string): string {
+  return Deno.realPathSync(path);
 }
 
 function mayWrite(path: string): boolean {
@@ -129,30 +132,31 @@ function mayWrite(path: string): boolean {
 /**
  * The path with the links of its existing part resolved; undefined when something on the way is no directory. Where that
  * part ends is searched by halves: a path of thousands of missing folders costs a dozen looks, and none at folders above
- * those that the process may read.
+ * those that the process may read. Where it is `known` by its name to lie among what the operator allows, it is followed at
+ * once; what somebody names elsewhere may be slow to look at.
  */
-async function realPath(path: string): Promise<string | undefined> {
-  const whole = await follow(path);
+async function realPath(path: string, known: boolean): Promise<string | undefined> {
+  const whole = await follow(path, known);
   if (typeof whole === "object") return whole.real;
   if (whole !== "missing") return undefined;
   const { root } = parse(path);
   const steps = path.slice(root.length).split(sep).filter((step) => step !== "");
-  let [known, missing] = [0, steps.length];
+  let [there, missing] = [0, steps.length];
   let real: string | undefined = root;
-  while (missing - known > 1) {
-    const middle = Math.floor((known + missing) / 2);
+  while (missing - there > 1) {
+    const middle = Math.floor((there + missing) / 2);
     const found = await follow(join(root, ...steps.slice(0, middle)));
     if (found === "broken") return undefined;
     if (found === "missing") missing = middle;
-    else [known, real] = [middle, found === "closed" ? undefined : found.real];
+    else [there, real] = [middle, found === "closed" ? undefined : found.real];
   }
-  return real === undefined ? undefined : join(real, ...steps.slice(known));
+  return real === undefined ? undefined : join(real, ...steps.slice(there));
 }
 
 /** Where a path leads after every link; `broken` when nothing can be made there, `closed` when it may not be read. */
-async function follow(path: string): Promise<{ readonly real: string } | "missing" | "broken" | "closed"> {
+async function follow(path: string, atOnce = false): Promise<Followed> {
   try {
-    return { real: await Deno.realPath(path) };
+    return { real: atOnce ? realPathAtOnce(path) : await Deno.realPath(path) };
   } catch (error) {
     // A dangling link is not a missing directory: what it points at was never checked.
     if (error instanceof Deno.errors.NotFound) return await isLink(path) ? "broken" : "missing";
@@ -161,6 +165,8 @@ async function follow(path: string): Promise<{ readonly real: string } | "missin
     throw error;
   }
 }
+
+type Followed = { readonly real: string } | "missing" | "broken" | "closed";
 
 async function isLink(path: string): Promise<boolean> {
   try {
@@ -171,7 +177,7 @@ async function isLink(path: string): Promise<boolean> {
   }
 }
 
-/** At once, as `isItself`. */
+/** At once, as `realPathAtOnce`. */
 function kindOf(path: string): "directory" | "missing" | "other" {
   try {
     return Deno.statSync(path).isDirectory ? "directory" : "other";

@@ -4,7 +4,8 @@
  * each fail.
  */
 import { systemClock } from "../clock.ts";
-import { RENAME_RETRY_MS } from "../limits.ts";
+import { AT_ONCE_BYTES, RENAME_RETRY_MS } from "../limits.ts";
+import { createAtOnce } from "./at_once.ts";
 import { sharedSyncs } from "./shared_syncs.ts";
 
 /** The system calls that a replacement makes. */
@@ -83,8 +84,10 @@ async function renameSoon(fs: FileSystem, temp: string, target: string): Promise
 }
 
 const sharing = sharedSyncs();
-/** Above this a write is handed to another thread. */
-const AT_ONCE_BYTES = 65_536;
+/** What changes a folder, and what waits for a disk. */
+const changing = createAtOnce(systemClock.elapsed);
+const syncing = createAtOnce(systemClock.elapsed);
+const reading = createAtOnce(systemClock.elapsed);
 
 /**
  * What stands at a path; undefined when nothing does. At once: to look takes 10 µs, and a change of threads 50 of the thread
@@ -99,37 +102,57 @@ export function lookAt(path: string): Deno.FileInfo | undefined {
   }
 }
 
-/**
- * Looks, opens and writes into memory at once, as above. What has to find room, or waits for the disk or its journal, is
- * handed to another thread.
- */
+/** The bytes of a file of this size. */
+export async function readWhole(path: string, size: number): Promise<Uint8Array> {
+  if (size > AT_ONCE_BYTES) return await Deno.readFile(path);
+  return await reading(() => Deno.readFileSync(path), () => Deno.readFile(path));
+}
+
+/** Looks, opens and writes into memory at once, as above; the rest where it is quick, else on another thread. */
 export const systemFiles: FileSystem = {
   isSpecial: (path) => Promise.try(() => lookAt(path)?.isFile === false),
   // Windows has no such thing as a folder that can be synced.
   openFolder: (path) =>
     Deno.build.os === "windows"
       ? Promise.resolve({ sync: () => Promise.resolve(), close() {} })
-      : Promise.try(() => sharing(path, Deno.openSync(path))),
+      : Promise.try(() => sharing(path, syncable(Deno.openSync(path)))),
   async createNew(path) {
-    // Deno.open would create it on the thread that serves streams, which has been seen to take 0.5 ms.
-    await Deno.writeFile(path, new Uint8Array(), { createNew: true, mode: 0o600 });
-    const file = await Promise.try(Deno.openSync, path, { write: true }).catch(async (error) => {
-      await Deno.remove(path);
-      throw error;
-    });
+    const options = { createNew: true, write: true, mode: 0o600 };
+    const file = await changing(() => Deno.openSync(path, options), () => createElsewhere(path));
     return {
+      ...syncable(file),
       async write(data) {
         for (let at = 0; at < data.length;) {
           const rest = data.subarray(at);
           at += rest.length <= AT_ONCE_BYTES ? file.writeSync(rest) : await file.write(rest);
         }
       },
-      sync: () => file.sync(),
-      close: () => file.close(),
     };
   },
-  rename: (from, to) => Deno.rename(from, to),
+  rename: (from, to) => changing(() => Deno.renameSync(from, to), () => Deno.rename(from, to)),
   remove: (path) => Deno.remove(path),
   newName: systemClock.newId,
   sleep: (ms) => systemClock.sleep(ms),
 };
+
+function syncable(file: Deno.FsFile): Syncable {
+  return {
+    sync: () => syncing(() => file.syncSync(), () => file.sync()),
+    close: () => file.close(),
+  };
+}
+
+/** Creates a file on another thread, which `Deno.open` would do on the one that calls it. */
+async function createElsewhere(path: string): Promise<Deno.FsFile> {
+  await Deno.writeFile(path, new Uint8Array(), { createNew: true, mode: 0o600 });
+  try {
+    return openCreated(path);
+  } catch (error) {
+    await Deno.remove(path);
+    throw error;
+  }
+}
+
+function openCreated(path: string): Deno.FsFile {
+  return Deno.openSync(path, { write: true });
+}

@@ -3,7 +3,7 @@ import { Buffer } from "node:buffer";
 import { dirname, join } from "node:path";
 import { THREAD_FILE_BYTES } from "../limits.ts";
 import type { ThreadStore } from "../thread/registry.ts";
-import { type FileSystem, lookAt, replaceFile, systemFiles, TEMP_SUFFIX } from "./atomic_file.ts";
+import { type FileSystem, lookAt, readWhole, replaceFile, systemFiles, TEMP_SUFFIX } from "./atomic_file.ts";
 import { CorruptThread } from "./corrupt_thread.ts";
 import { threadFileName } from "./file_name.ts";
 import { olderRuns, type SecondFiles } from "./older_runs.ts";
@@ -68,7 +68,7 @@ async function readPlainFile(path: string): Promise<string | undefined> {
   if (!found.isFile) throw new CorruptThread("not a plain file");
   if (found.size > THREAD_FILE_BYTES) throw new CorruptThread("too large");
   try {
-    return utf8(await Deno.readFile(path));
+    return utf8(await readWhole(path, found.size));
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return undefined;
     throw error;
