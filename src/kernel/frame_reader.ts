@@ -46,13 +46,30 @@ function inShape(data: string, { head, tail, status, message }: Shape): Frame | 
   // Slices are compared by memory: 70 ns, where startsWith and endsWith took up to 2 µs.
   if (end < head.length || data.slice(0, head.length) !== head || data.slice(end) !== tail) return undefined;
   // What is one whole string between its quotes leaves everything around it as it was.
-  const text = stringBetween(data, head.length - 1, end + 1);
+  const written = data.slice(head.length, end);
+  const text = isShortAndPlain(written) ? written : parsedString(`"${written}"`);
   return text === undefined ? undefined : { kind: "status", status: { ...status, message: { ...message, text } } };
 }
 
-function stringBetween(data: string, from: number, to: number): string | undefined {
+/** V8 copies slices up to this length; a longer one would keep the whole frame in memory. */
+const COPIED_CHARS = 12;
+
+/** Whether a short string is written as it is, which most deltas are: looked at in a quarter of the time that parsing takes. */
+function isShortAndPlain(written: string): boolean {
+  if (written.length > COPIED_CHARS) return false;
+  for (let at = 0; at < written.length; at++) {
+    const code = written.charCodeAt(at);
+    if (code < 0x20 || code === QUOTE || code === BACKSLASH) return false;
+  }
+  return true;
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+function parsedString(written: string): string | undefined {
   try {
-    const value: unknown = JSON.parse(data.slice(from, to));
+    const value: unknown = JSON.parse(written);
     return typeof value === "string" ? value : undefined;
   } catch {
     return undefined;

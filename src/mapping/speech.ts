@@ -45,8 +45,8 @@ export function createSpeech({ taskId, before, run }: SpeechStart, { spans, emit
   /** The kernel's id of what is streamed. */
   let messageId: string | undefined;
   const shown = createTally();
-  /** What came since the last tool or answer. */
-  let current = createTally();
+  /** What came since the last tool or answer: before the first of them, all that was shown. */
+  let current = shown;
   let lastAnswer: string | undefined;
   let maybeRepeat = before !== undefined;
   const base = (): string => messageId ?? `${taskId()}-message`;
@@ -55,7 +55,7 @@ export function createSpeech({ taskId, before, run }: SpeechStart, { spans, emit
   function say(delta: string): void {
     if (delta === "") return;
     shown.add(delta);
-    current.add(delta);
+    if (current !== shown) current.add(delta);
     lastAnswer = undefined;
     speaker.say(delta);
   }
