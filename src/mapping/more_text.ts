@@ -15,15 +15,9 @@ export interface MoreText {
 /** Relies on `Status.iac`, which is one object for all statuses that differ in their text alone. */
 export function createMoreText(): MoreText {
   let plain: JsonObject | undefined;
-  let latest: JsonObject | undefined;
   return {
     of: ({ iac, message }) => iac === plain ? message : undefined,
-    note(status) {
-      const { iac } = status;
-      // Most are seen once: only the second is worth a look.
-      plain = iac === latest && isPlain(status) ? iac : undefined;
-      latest = iac;
-    },
+    note: (status) => void (plain = isPlain(status) ? status.iac : undefined),
   };
 }
 

@@ -5,7 +5,7 @@ import type { JsonObject } from "../../src/json.ts";
 import { createFrameReader } from "../../src/kernel/frame_reader.ts";
 import { type Frame, parseFrame } from "../../src/kernel/wire.ts";
 import { CONTEXT, message, SESSION, TASK } from "../support/kernel_frames.ts";
-import { mappedRun } from "../support/mapped_run.ts";
+import { type MappedRun, mappedRun } from "../support/mapped_run.ts";
 
 interface Update {
   readonly state?: string;
@@ -30,27 +30,35 @@ const words = fc.constantFrom(
   '"',
   "a text of more than a few characters",
 );
-const piece = words.map((word) => update({ said: message(word) }));
-/** What may come between the pieces of a text, or look like one. */
-const other = fc.oneof(
-  fc.constant(update({ iac: { thinking: { type: "raw_thinking", text: "Hm. " } } })),
-  fc.constant(update({ iac: { tool: { toolUseId: "call_1", name: "list_files", status: "started" } } })),
-  fc.constant(update({ iac: { usage: { inputTokens: 1, outputTokens: 1 } } })),
-  words.map((word) => update({ said: message(word, "another") })),
-  words.map((word) => update({ said: message(word, undefined, "ROLE_USER") })),
-  words.map((word) => update({ said: message(word), iac: { assistantFinal: { complete: true } } })),
-  words.map((word) => update({ said: message(word), iac: { input: { required: false, prompt: "stack" } } })),
-  words.map((word) => update({ said: message(word), state: "INPUT_REQUIRED" })),
-  words.map((word) => update({ said: message(word), contextId: "another" })),
+/** What a piece of text may be, look like, or be interrupted by. */
+const KINDS: ReadonlyArray<(word: string) => Update> = [
+  (word) => ({ said: message(word) }),
+  (word) => ({ said: message(word, "another") }),
+  (word) => ({ said: message(word, undefined, "ROLE_USER") }),
+  (word) => ({ said: message(word), iac: { assistantFinal: { complete: true } } }),
+  (word) => ({ said: message(word), iac: { input: { required: false, prompt: "stack" } } }),
+  (word) => ({ said: message(word), iac: { thinking: { type: "raw_thinking", text: "Hm. " } } }),
+  (word) => ({ said: message(word), iac: { usage: { inputTokens: 1, outputTokens: 1 } } }),
+  (word) => ({ said: message(word), iac: { tool: { toolUseId: "call_1", name: "list_files", status: "progress" } } }),
+  (word) => ({ said: message(word), state: "DREAMING" }),
+  (word) => ({ said: message(word), state: "INPUT_REQUIRED" }),
+  (word) => ({ said: message(word), contextId: "another" }),
+  () => ({ iac: { tool: { toolUseId: "call_2", name: "list_files", status: "started" } } }),
+];
+const [plain] = KINDS;
+const kind = fc.oneof(fc.constant(plain), fc.constantFrom(...KINDS.slice(0, 9)), fc.constantFrom(...KINDS));
+/** Several of a kind, one after the other. */
+const several = fc.tuple(kind, fc.array(words, { minLength: 1, maxLength: 5 })).map(([make, all]) =>
+  all.map((word) => update(make?.(word) ?? {}))
 );
-const wire = fc.array(fc.oneof({ weight: 6, arbitrary: piece }, { weight: 1, arbitrary: other }), { maxLength: 40 });
+const wire = fc.array(several, { maxLength: 12 }).map((all) => all.flat());
 
 /** All that a run does about its frames. */
-function mapped(frames: readonly Frame[]): { done: string[]; events: JsonObject[] } {
+function mapped(frames: readonly Frame[]): Pick<MappedRun, "done" | "events" | "notes"> {
   const run = mappedRun();
   run.accept(...frames);
   run.end({ cause: "error", code: "A2A_UNAVAILABLE" });
-  return { done: run.done, events: run.events };
+  return { done: run.done, events: run.events, notes: run.notes };
 }
 
 Deno.test("pieces that share their metadata are mapped as if each were a frame of its own", () => {
