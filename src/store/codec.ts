@@ -140,6 +140,18 @@ function orderOf(keys: Iterable<string>): string[] | undefined {
   return all.some((key) => key.length <= INDEX_DIGITS && INDEX.test(key)) ? all : undefined;
 }
 
+/** The runs of threads as JSON. They are what grows with a thread, and all three writes of a turn have the same. */
+const runTexts = new WeakMap<Thread["runs"], string>();
+
+function runText(runs: Thread["runs"]): string {
+  const known = runTexts.get(runs);
+  if (known !== undefined) return known;
+  const members = [...runs].map(([id, digest]) => `${JSON.stringify(id)}:${JSON.stringify(digest)}`);
+  const text = `{${members.join(",")}}`;
+  runTexts.set(runs, text);
+  return text;
+}
+
 /** The thread as the text of its file. */
 export function encodeThread(thread: Thread): string {
   const { execution } = thread;
@@ -148,7 +160,7 @@ export function encodeThread(thread: Thread): string {
   const pending = [...execution.pending].map(([id, { value, sideband, expiresAt, askedBy }]) =>
     [id, { value: project(value), sideband, expiresAt, askedBy }] as const
   );
-  return JSON.stringify({
+  const rest = JSON.stringify({
     schemaVersion: 1,
     threadId: thread.threadId,
     contextId: thread.contextId,
@@ -168,9 +180,9 @@ export function encodeThread(thread: Thread): string {
       pending: Object.fromEntries(pending),
       ...(pendingOrder && { pendingOrder }),
     },
-    runDigests: Object.fromEntries(thread.runs),
     ...(runOrder && { runOrder }),
     appliedResumeDigests: thread.applied,
     terminalExecutionIds: thread.terminal,
   });
+  return `${rest.slice(0, -1)},"runDigests":${runText(thread.runs)}}`;
 }
