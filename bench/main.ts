@@ -4,7 +4,7 @@
  *
  *   --quick             within a minute; half of a goal is enough
  *   --only SCENARIO     one scenario; may be repeated
- *   --executable PATH   also measures the start of this executable
+ *   --executable PATH   also measures the start of this executable; all files lie on a disk then
  *
  * Files are in memory (/dev/shm), or where TMPDIR says: then the disk is measured, too. PYTHON_ADAPTER names the command of
  * the Python adapter; the default is `iac-code agui`, when there is one.
@@ -53,10 +53,11 @@ function say(line: string): void {
 
 /**
  * Where all files of a measurement lie: in memory, where there is such a folder, since the servers are compared with a pipe
- * that writes none, and disks differ by a hundred times. TMPDIR names another place.
+ * that writes none, and disks differ by a hundred times. TMPDIR names another place. An executable has not all permissions, which
+ * Deno asks for below /dev.
  */
-async function makeFolder(): Promise<string> {
-  const isElsewhere = Deno.env.has("TMPDIR") || !existsSync(IN_MEMORY);
+async function makeFolder(hasExecutable: boolean): Promise<string> {
+  const isElsewhere = Deno.env.has("TMPDIR") || hasExecutable || !existsSync(IN_MEMORY);
   const made = await Deno.makeTempDir({ prefix: "agui-bench-", ...(!isElsewhere && { dir: IN_MEMORY }) });
   say(`thread files are in ${made}`);
   return await Deno.realPath(made);
@@ -91,7 +92,7 @@ async function main(): Promise<number> {
     say(`unknown: ${unknown.join(", ")}; there are ${Object.keys(SCENARIOS).join(", ")}`);
     return 2;
   }
-  const folder = await makeFolder();
+  const folder = await makeFolder(values.executable !== undefined);
   const kernel = await startKernel();
   const load = startLoad();
   const compiled = values.executable === undefined ? undefined : executable(await Deno.realPath(values.executable));
