@@ -68,7 +68,10 @@ async function endWaiting(
   return { status: "cancelled", done: delivered };
 }
 
-/** A run that was about to be interrupted when it was stopped leaves its question behind: that is cancelled then. */
+/**
+ * The run cancels its task as it ends. One that was about to be interrupted when it was stopped leaves its question behind:
+ * that is cancelled then.
+ */
 async function endActive(
   services: Services,
   active: ActiveRun,
@@ -78,6 +81,7 @@ async function endActive(
   await active.stop("cancelled");
   const left = await endNow(services, executionId, request);
   if ("done" in left) await left.done;
+  await services.aftermath.settledIn(contextIdOf(request.threadId));
 }
 
 function activeRunOf({ active }: HeldThread, executionId: string): ActiveRun | undefined {
