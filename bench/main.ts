@@ -53,8 +53,8 @@ function say(line: string): void {
 
 /**
  * Where all files of a measurement lie: in memory, where there is such a folder, since the servers are compared with a pipe
- * that writes none, and disks differ by a hundred times. TMPDIR names another place. An executable has not all permissions, which
- * Deno asks for below /dev.
+ * that writes none, and disks differ by a hundred times. TMPDIR names another place. An executable has not all permissions,
+ * which Deno asks for below /dev.
  */
 async function makeFolder(hasExecutable: boolean): Promise<string> {
   const isElsewhere = Deno.env.has("TMPDIR") || hasExecutable || !existsSync(IN_MEMORY);

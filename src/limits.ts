@@ -138,7 +138,7 @@ export const THREAD_FILE_BYTES = 64 * MIB;
 export const RENAME_RETRY_MS = 1_000;
 /** A file up to this size is read and written by the thread that serves streams. */
 export const AT_ONCE_BYTES = 64 * KIB;
-/** So long may a call to the file system take that is made by that thread: the mean of this many. */
+/** So long may a call to the file system take that is made by that thread: a running mean of about this many. */
 export const AT_ONCE_MS = 0.1;
 export const AT_ONCE_CALLS = 64;
 /** Pauses before it is tried again whether such calls are quick. */

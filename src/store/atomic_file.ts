@@ -84,7 +84,9 @@ async function renameSoon(fs: FileSystem, temp: string, target: string): Promise
 }
 
 const sharing = sharedSyncs();
-/** What changes a folder, and what waits for a disk. */
+/** One that must not exist yet, readable by its owner only. */
+const NEW_FILE = { createNew: true, mode: 0o600 };
+/** Calls that change a folder, that wait for the disk, that read from it. */
 const changing = createAtOnce(systemClock.elapsed);
 const syncing = createAtOnce(systemClock.elapsed);
 const reading = createAtOnce(systemClock.elapsed);
@@ -117,8 +119,7 @@ export const systemFiles: FileSystem = {
       ? Promise.resolve({ sync: () => Promise.resolve(), close() {} })
       : Promise.try(() => sharing(path, syncable(Deno.openSync(path)))),
   async createNew(path) {
-    const options = { createNew: true, write: true, mode: 0o600 };
-    const file = await changing(() => Deno.openSync(path, options), () => createElsewhere(path));
+    const file = await changing(() => Deno.openSync(path, { ...NEW_FILE, write: true }), () => createElsewhere(path));
     return {
       ...syncable(file),
       async write(data) {
@@ -144,7 +145,7 @@ function syncable(file: Deno.FsFile): Syncable {
 
 /** Creates a file on another thread, which `Deno.open` would do on the one that calls it. */
 async function createElsewhere(path: string): Promise<Deno.FsFile> {
-  await Deno.writeFile(path, new Uint8Array(), { createNew: true, mode: 0o600 });
+  await Deno.writeFile(path, new Uint8Array(), NEW_FILE);
   try {
     return openCreated(path);
   } catch (error) {
