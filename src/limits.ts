@@ -91,6 +91,8 @@ export const RECOVERIES = 16;
 export const REFUSED_FIRST_WAIT_MS = 250;
 export const REFUSED_LONGEST_WAIT_MS = 2_000;
 export const REFUSED_TOTAL_MS = 30_000;
+/** A pipeline's message waits for the cancel of the task before: longer than the kernel's own 30 s for one that does not stop. */
+export const CANCELLED_BEFORE_MS = 45_000;
 /** GetTask may lag behind the stream for this long. */
 export const LAG_MS = 2_000;
 export const LAG_STEP_MS = 200;

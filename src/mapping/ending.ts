@@ -53,6 +53,17 @@ export function isRefusal(state: TaskState | undefined, said: string | undefined
   return state === "FAILED" && said !== undefined && REFUSALS.has(said.trim());
 }
 
+/**
+ * What a cancel of the task before tells a message that a pipeline's kernel had taken into that task: the task stopped, it did
+ * not stop in the kernel's own 30 s, or it was over already. In English whatever the kernel's language is.
+ */
+const TAKEN_ALONG = /^Task (cancellation requested|not running|\S+ is already completed)\./;
+
+/** Whether a new message was cancelled with the task before; sent again, it gets a task of its own. */
+export function isTakenAlong(said: string | undefined): boolean {
+  return said !== undefined && TAKEN_ALONG.test(said);
+}
+
 /** A JSON-RPC error's code in AG-UI. */
 export function errorCode(data: unknown): RunErrorCode {
   const isBackup = isObject(data) && data.code === "SESSION_BACKUP_NOT_READY" && data.retryable === true;

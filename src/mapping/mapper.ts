@@ -8,7 +8,7 @@ import { isObject, type JsonObject, text } from "../json.ts";
 import { type Frame, idsOf, type PipelineState, type Status, type WireMessage } from "../kernel/wire.ts";
 import type { PendingInput, Position, ThreadChange } from "../thread/thread.ts";
 import type { Effect } from "./effect.ts";
-import { type Cause, endingOf, errorCode, isRefusal } from "./ending.ts";
+import { type Cause, endingOf, errorCode, isRefusal, isTakenAlong } from "./ending.ts";
 import type { Interrupt, RunEvent, UsageRecord } from "./event.ts";
 import { createMoreText } from "./more_text.ts";
 import { createPipeline, rawThinking, sessionIn, stepName } from "./pipeline.ts";
@@ -208,14 +208,18 @@ export function createMapper(start: MapperStart): Mapper {
     return found.taskId !== undefined && taskId !== null && found.taskId !== taskId;
   }
 
+  /** The message was not begun on: it is sent again, as if it never had been. */
+  function retry(): void {
+    taskId = start.taskId;
+    out.push({ do: "leave" }, { do: "retry" });
+  }
+
   function accept(status: Status, history: readonly WireMessage[] | undefined): void {
     taskId ??= status.taskId ?? null;
     const { iac, state } = status;
     sessionId = sessionIn(iac) ?? sessionId;
-    if (!working && isRefusal(state, status.message?.text)) {
-      taskId = start.taskId;
-      return void out.push({ do: "leave" }, { do: "retry" });
-    }
+    const said = status.message?.text;
+    if (!working && (isRefusal(state, said) || (endingOf(state) && isTakenAlong(said)))) return retry();
     if (state !== undefined && state !== "SUBMITTED") working = true;
     if (status.unknownState !== undefined) note(`unknown state ${status.unknownState}`);
     if (resumed || !isSessionNews()) return map(status, history);
@@ -298,7 +302,7 @@ export function createMapper(start: MapperStart): Mapper {
             return emit({ type: "CUSTOM", name: "iac-code.artifact.v1", value });
           }
           case "error":
-            return fail(errorCode(frame.data), frame.message);
+            return !working && isTakenAlong(frame.message) ? retry() : fail(errorCode(frame.data), frame.message);
           case "invalid":
             return broken();
         }

@@ -5,6 +5,7 @@ import { KernelFailure } from "../kernel/failure.ts";
 import { contentParts, messageParams } from "../kernel/message.ts";
 import type { JsonObject } from "../json.ts";
 import {
+  CANCELLED_BEFORE_MS,
   CONNECT_RETRY_MS,
   CONNECT_RETRY_STEP_MS,
   REFUSED_FIRST_WAIT_MS,
@@ -43,14 +44,14 @@ export async function runNew(context: RunContext): Promise<void> {
 
 /**
  * In a pipeline the kernel takes the next message into the task before, also while that is being cancelled, and cancels it
- * with it: the message waits for the end of that, at most 30 s.
+ * with it: the message waits for the end of that, at most 45 s.
  */
 async function untilCancelled({ services, request, thread, control }: RunContext): Promise<void> {
   if (request.iacCode.runMode === "normal") return;
   using over = linkedAbort(control.signal);
   await Promise.race([
     services.aftermath.settledIn(thread.contextId),
-    services.clock.sleep(REFUSED_TOTAL_MS, over.signal),
+    services.clock.sleep(CANCELLED_BEFORE_MS, over.signal),
   ]);
   over.abort();
   control.signal.throwIfAborted();

@@ -180,3 +180,44 @@ Deno.test("a CancelTask that cannot be delivered is tried again until the kernel
   assert.equal(new Set(ids).size, 1);
   assert.ok(ids.length >= 2);
 });
+
+Deno.test("a pipeline's message waits for the cancel of the task before as long as the kernel takes for it, and longer", async () => {
+  await using kernel = startStandIn();
+  const clock = fakeClock();
+  await using server = await startServer(kernel.url, { edges: { clock } });
+  kernel.turn(sayAndHold("Working"), say("Here I am."));
+  const cancelled = Promise.withResolvers<void>();
+  kernel.on("CancelTask", async (call) => {
+    await cancelled.promise;
+    await call.fail(-32002, "Task cannot be canceled");
+  });
+  const left = await server.run("thread", "run-1", { iac: { runMode: "pipeline" } });
+  await left.until("TEXT_MESSAGE_CONTENT");
+  await left.leave();
+  await kernel.called("CancelTask");
+  const run = await server.run("thread", "run-2", { iac: { runMode: "pipeline" } });
+  await clock.waiting(45_000);
+  await clock.advance(44_000);
+  assert.equal(kernel.got("SendStreamingMessage").length, 1, "not while the kernel is at it");
+  cancelled.resolve();
+  assert.equal((await run.last()).type, "RUN_FINISHED");
+  assert.equal(run.text(), "Here I am.");
+});
+
+Deno.test("a pipeline's message that was cancelled with the task before is sent again", async () => {
+  await using kernel = startStandIn();
+  const clock = fakeClock();
+  await using server = await startServer(kernel.url, { edges: { clock } });
+  kernel.turn(
+    ({ send, task }) => send(task.milestone("FAILED", "Task not running.")),
+    (call) => call.fail(-32602, "Task 31f2fa5f is already completed."),
+    say("Here I am."),
+  );
+  const run = await server.run("thread", "run-1", { iac: { runMode: "pipeline" } });
+  for (const wait of [250, 500]) {
+    await clock.waiting(wait);
+    await clock.advance(wait);
+  }
+  assert.equal((await run.last()).type, "RUN_FINISHED");
+  assert.equal(run.text(), "Here I am.");
+});

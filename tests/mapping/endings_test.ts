@@ -161,7 +161,28 @@ for (const [who, words] of Object.entries(REFUSALS)) {
   });
 }
 
-Deno.test("ends: the same words are a failure once the task has worked", () => {
+const TAKEN_ALONG: Readonly<Record<string, Frame>> = {
+  "that stopped": status("CANCELED", {}, message("Task cancellation requested.")),
+  "that did not stop in time": status("FAILED", {}, message("Task not running.")),
+  "that was over already": rpcError("Task 31f2fa5f-f392-433d-be06-9fb1fc165fdc is already completed."),
+};
+for (const [which, frame] of Object.entries(TAKEN_ALONG)) {
+  Deno.test(`ends: a message that was cancelled with a task before ${which} is sent again, and leaves no trace`, () => {
+    const run = mappedRun();
+    run.accept(frame);
+    assert.deepEqual(run.done, ["RUN_STARTED", "leave", "retry"]);
+    run.accept(...BEGUN, piece("Hello"), ENDED);
+    assert.deepEqual(run.lines(), ["text task-1-message: Hello", "success"]);
+  });
+
+  Deno.test(`ends: what a task before ${which} is told is an end once the message's own has worked`, () => {
+    const run = mappedRun();
+    run.accept(...BEGUN, frame);
+    assert.match(run.lines().at(-1) ?? "", /^error (CANCELLED|A2A_EXECUTION_FAILED)/);
+  });
+}
+
+Deno.test("ends: the words of a refusal are a failure once the task has worked", () => {
   const run = mappedRun();
   run.accept(...BEGUN, status("FAILED", {}, message("Task is already working.")));
   assert.equal(run.lines().at(-1), "error A2A_EXECUTION_FAILED A2A_EXECUTION_FAILED: Task is already working.");
