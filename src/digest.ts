@@ -1,13 +1,13 @@
 /** Digests of requests and answers, equal to the Python adapter's (docs/protocol.md, "Admission"). Pure. */
-import { createHash } from "node:crypto";
 import { endOfString, type Json } from "./json.ts";
+import { sha256 } from "./sha256.ts";
 
 /**
  * SHA-256 (lower-case hex) of a valid JSON text as Python writes it with keys sorted by code point, no spaces and text
  * unescaped: integers as written, other numbers as the `repr` of a float. The same body has the same digest in both.
  */
 export function pythonDigest(text: string): string {
-  return createHash("sha256").update(pythonText(text)).digest("hex");
+  return sha256(pythonText(text));
 }
 
 /** The digest of an answer to an interrupt, {payload, status}, as the Python adapter computes it from the value. */

@@ -2,10 +2,10 @@
  * One run's mapping: kernel frames in, effects out, in the order in which they have to happen (reference "Standard event
  * mapping"; docs/protocol.md). Pure: no clock, no chance, no I/O; ids are derived or handed in.
  */
-import { createHash } from "node:crypto";
 import type { RunErrorCode } from "../errors.ts";
 import { isObject, type JsonObject, text } from "../json.ts";
 import { type Frame, idsOf, type PipelineState, type Status, type WireMessage } from "../kernel/wire.ts";
+import { sha256 } from "../sha256.ts";
 import type { PendingInput, Position, ThreadChange } from "../thread/thread.ts";
 import type { Effect } from "./effect.ts";
 import { type Cause, endingOf, errorCode, isRefusal, isTakenAlong } from "./ending.ts";
@@ -77,7 +77,7 @@ export function createMapper(start: MapperStart): Mapper {
     void out.push({ do: "commit", change, then: () => effects(then) });
 
   const { position: before, resumed } = start;
-  const run = resumed ? createHash("sha256").update(start.runId).digest("hex").slice(0, 12) : undefined;
+  const run = resumed ? sha256(start.runId).slice(0, 12) : undefined;
   const spans = createSpans(emit);
   const usage = createUsage();
   const tools = createTools(resumed ? before.shownCalls : { open: [], answered: [] }, spans, emit);

@@ -1,5 +1,6 @@
 /** Remembers how a text begins without keeping it: enough to cut it off when the kernel repeats it. Pure. */
-import { createHash } from "node:crypto";
+import type { Hash } from "node:crypto";
+import { hash, sha256 } from "../sha256.ts";
 import type { ShownText } from "../thread/thread.ts";
 
 /** Up to this many characters are kept and compared as they are, which is faster than hashing each delta. */
@@ -22,7 +23,7 @@ export interface Tally {
 /** An empty tally. */
 export function createTally(): Tally {
   /** Of what is not kept any more; most texts need none. */
-  let head: ReturnType<typeof createHash> | undefined;
+  let head: Hash | undefined;
   let tail = "";
   let pieces: string[] = [];
   let length = 0;
@@ -31,7 +32,7 @@ export function createTally(): Tally {
     tail += pieces.join("");
     pieces = [];
     if (tail.length <= KEPT_CHARS) return;
-    head ??= createHash("sha256");
+    head ??= hash();
     // Half a surrogate pair has no UTF-8 of its own: it waits for its other half.
     const whole = isHighSurrogate(tail, tail.length - 1) ? tail.length - 1 : tail.length;
     head.update(tail.slice(0, whole));
@@ -40,7 +41,7 @@ export function createTally(): Tally {
 
   function digest(): string {
     join();
-    return (head?.copy() ?? createHash("sha256")).update(tail).digest("hex");
+    return (head?.copy() ?? hash()).update(tail).digest("hex");
   }
 
   return {
@@ -70,13 +71,13 @@ export function repeatedLength(text: string, earlier: readonly ShownText[], dige
   if (earlier.length > 0) return chainLength(text, earlier);
   if (digests.length === 0) return 0;
   const known = new Set(digests);
-  const hash = createHash("sha256");
+  const begun = hash();
   let longest = 0;
   let at = 0;
   for (const character of text.slice(0, SEARCHED_CHARS)) {
-    hash.update(character);
+    begun.update(character);
     at += character.length;
-    if (known.has(hash.copy().digest("hex"))) longest = at;
+    if (known.has(begun.copy().digest("hex"))) longest = at;
   }
   return longest;
 }
@@ -94,8 +95,4 @@ function chainLength(text: string, pieces: readonly ShownText[]): number {
 export function isHighSurrogate(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   return code >= 0xd800 && code <= 0xdbff;
-}
-
-function sha256(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

@@ -2,9 +2,9 @@
  * The checks that need no body, in the order of docs/protocol.md, "Checks": host, origin, route, method, preflight, token,
  * media type. Pure: a request's head and the settings go in; the route, or the first refusal, comes out.
  */
-import { createHash, timingSafeEqual } from "node:crypto";
 import { type Refusal, refusal } from "../errors.ts";
 import { isLoopback } from "../loopback.ts";
+import { isSame } from "../sha256.ts";
 
 /** Who may reach the server (docs/security.md). */
 export interface Access {
@@ -125,12 +125,7 @@ function listed(origin: string, { origins, token }: Access): boolean {
 function tokenFits(authorization: string | null, token: string | undefined): boolean {
   if (token === undefined) return true;
   const given = /^bearer +(.*)$/i.exec(authorization ?? "")?.[1] ?? "";
-  // Digests have one length, so the time of the comparison says nothing about the token.
-  return timingSafeEqual(sha256(given), sha256(token));
-}
-
-function sha256(value: string): Uint8Array {
-  return createHash("sha256").update(value).digest();
+  return isSame(given, token);
 }
 
 function isJson(contentType: string | null): boolean {

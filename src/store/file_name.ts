@@ -1,5 +1,5 @@
 /** Thread id → name of its file (docs/protocol.md, "Thread files"): the Python adapter's, so that both find the same. Pure. */
-import { createHash } from "node:crypto";
+import { sha256 } from "../sha256.ts";
 
 const PLAIN = /^[a-z0-9_.-]+$/;
 const PLAIN_CHARS = 250;
@@ -12,7 +12,7 @@ export function threadFileName(threadId: string): string {
   if (isPlain(threadId)) return `${threadId}.json`;
   const encoded = `aguiid~${new TextEncoder().encode(threadId).toHex()}`;
   if (encoded.length <= ENCODED_CHARS) return `${encoded}.json`;
-  return `aguihash~${createHash("sha256").update(threadId).digest("hex")}.json`;
+  return `aguihash~${sha256(threadId)}.json`;
 }
 
 function isPlain(threadId: string): boolean {

@@ -1,7 +1,7 @@
 /** What a thread is, and every change it can go through (reference "Persistence and recovery", docs/protocol.md). Pure. */
-import { createHash } from "node:crypto";
 import type { JsonObject } from "../json.ts";
 import { APPLIED_RESUMES, RUN_DIGESTS, TERMINAL_EXECUTIONS } from "../limits.ts";
+import { sha256 } from "../sha256.ts";
 
 /** A question of the kernel that waits for the user. */
 export interface PendingInput {
@@ -92,7 +92,7 @@ export type ThreadChange =
 
 /** The A2A context of a thread: `agui-` and the first 40 hex characters of the SHA-256 of its id. */
 export function contextIdOf(threadId: string): string {
-  return `agui-${createHash("sha256").update(threadId).digest("hex").slice(0, 40)}`;
+  return `agui-${sha256(threadId).slice(0, 40)}`;
 }
 
 /** A new thread, bound to its first request; it has no execution of its own until `beginExecution`. */
