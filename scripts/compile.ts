@@ -3,8 +3,10 @@
  * (docs/operators.md, "One executable").
  */
 import { parseArgs } from "node:util";
+import { z } from "zod";
 import { EXIT, StartFailure } from "../src/start_failure.ts";
 import { type Baked, compileArguments, GENERAL, narrowest, type Target, TARGETS } from "./compile_flags.ts";
+import { leftOut, ProgramInfo } from "./left_out.ts";
 
 const USAGE = `deno task compile [--output FILE] [--target TARGET|all] [--create-workspaces] FLAGS OF THE SERVICE
 deno task compile [--output FILE] [--target TARGET|all] --general
@@ -72,10 +74,27 @@ async function compile(wish: Wish, target: Target | undefined): Promise<void> {
   const output = isOneOfMany ? `${wish.output}-${target}` : wish.output;
   say(`${output}: ${baked.permissions.join(" ")}\n`);
   const main = new URL("../main.ts", import.meta.url).pathname;
-  const where = { main, output, deno: Deno.version.deno };
+  const where = { main, output, deno: Deno.version.deno, leftOut: await unusedFiles(main) };
   const args = compileArguments(baked, { ...where, ...(target !== undefined && { target }) });
   const { code } = await new Deno.Command(Deno.execPath(), { args }).spawn().status;
   if (code !== 0) throw new StartFailure([`deno compile failed (${code}).`], EXIT.failed);
+}
+
+async function unusedFiles(main: string): Promise<string[]> {
+  const program = ProgramInfo.parse(await info(main));
+  return leftOut(program, Caches.parse(await info()).npmCache);
+}
+
+const Caches = z.object({ npmCache: z.string() });
+
+/** What `deno info` tells of a program, or of deno itself. */
+async function info(...program: readonly string[]): Promise<unknown> {
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["info", "--json", ...program],
+    stderr: "inherit",
+  }).output();
+  if (!success) throw new StartFailure(["deno info failed."], EXIT.failed);
+  return JSON.parse(new TextDecoder().decode(stdout));
 }
 
 function say(text: string): void {

@@ -84,12 +84,21 @@ function notFixed({ flags }: CommandLine): string[] {
  */
 export const V8_FLAGS = "--v8-flags=--max-semi-space-size=4";
 
+export interface Program {
+  readonly main: string;
+  readonly output: string;
+  readonly target?: Target;
+  /** The version of deno. */
+  readonly deno: string;
+  /** Paths that are not embedded. */
+  readonly leftOut: readonly string[];
+}
+
 /** The arguments of a deno of this version that make an executable of `main` at `output`. */
 export function compileArguments(
   { permissions, flags }: Baked,
-  { main, output, target, deno }: { main: string; output: string; target?: Target; deno: string },
+  { main, output, target, deno, leftOut }: Program,
 ): string[] {
-  // What only the demo, the tests and the console's sources use stays out. Older versions take all that the lock names.
   const [major = 0, minor = 0] = deno.split(".").map(Number);
   const excludes = major > 2 || minor >= 9;
   return [
@@ -98,6 +107,7 @@ export function compileArguments(
     "--no-prompt",
     "--frozen",
     ...(excludes ? ["--exclude-unused-npm"] : []),
+    ...leftOut.map((path) => `--exclude=${path}`),
     V8_FLAGS,
     ...permissions,
     ...(target === undefined ? [] : ["--target", target]),

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { compileArguments, GENERAL, narrowest, V8_FLAGS } from "../../scripts/compile_flags.ts";
+import { leftOut, ProgramInfo } from "../../scripts/left_out.ts";
 import { StartFailure } from "../../src/start_failure.ts";
 
 const PATHS = ["--state-dir", "/var/lib/agui", "--allowed-cwds", "/work:/more"];
@@ -62,13 +63,14 @@ Deno.test("what is not fixed, wrong or no service is refused", async () => {
 });
 
 Deno.test("the general executable never prompts and may not load code, know the machine or call foreign functions", () => {
-  const args = compileArguments(GENERAL, { main: "main.ts", output: "out", deno: "2.9.6" });
+  const args = compileArguments(GENERAL, { main: "main.ts", output: "out", deno: "2.9.6", leftOut: ["/npm/rxjs/7"] });
   assert.deepEqual(args, [
     "compile",
     "--quiet",
     "--no-prompt",
     "--frozen",
     "--exclude-unused-npm",
+    "--exclude=/npm/rxjs/7",
     V8_FLAGS,
     "--allow-net",
     "--allow-read",
@@ -88,6 +90,7 @@ Deno.test("a target is compiled for, and the deployment's flags are baked in beh
     output: "out",
     target: "aarch64-apple-darwin",
     deno: "2.7.14",
+    leftOut: [],
   });
   assert.deepEqual(args.slice(4), [
     V8_FLAGS,
@@ -100,6 +103,48 @@ Deno.test("a target is compiled for, and the deployment's flags are baked in beh
     "--port",
     "9000",
   ]);
+});
+
+Deno.test("an executable holds the packages that it imports and what these need; of those, not what nothing reads", () => {
+  const npm = (name: string, version: string, ...dependencies: string[]) => {
+    return { name, version, dependencies, registryUrl: "https://npm.test/" };
+  };
+  const program = {
+    modules: [{}, { npmPackage: "zod@4.6.7" }, { npmPackage: "yaml@2.9.1" }],
+    npmPackages: {
+      "yaml@2.9.1": npm("yaml", "2.9.1", "deep@1.0.0"),
+      "deep@1.0.0": npm("deep", "1.0.0", "yaml@2.9.1"),
+      "zod@4.6.7": npm("zod", "4.6.7"),
+      "@ag-ui/client@1.0.0": npm("@ag-ui/client", "1.0.0", "rxjs@7.8.1", "zod@4.6.7"),
+      "rxjs@7.8.1": { ...npm("rxjs", "7.8.1"), localPath: "/npm/elsewhere/rxjs/7.8.1_1" },
+    },
+  };
+  assert.deepEqual(leftOut(program, "/npm"), [
+    "/npm/npm.test/yaml/2.9.1/browser",
+    "/npm/npm.test/zod/4.6.7/src",
+    "/npm/npm.test/@ag-ui/client/1.0.0",
+    "/npm/elsewhere/rxjs/7.8.1_1",
+  ]);
+});
+
+Deno.test("what an executable leaves out of the service's packages is there to be left out", async () => {
+  const info = async (...program: string[]) => {
+    const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", ...program] }).output();
+    return JSON.parse(new TextDecoder().decode(stdout));
+  };
+  const main = new URL("../../main.ts", import.meta.url).pathname;
+  const [program, { npmCache }] = await Promise.all([info(main), info()]);
+  const paths = leftOut(ProgramInfo.parse(program), npmCache);
+  const parts = paths.filter((path) => !/\/\d+\.\d+\.\d+(_\d+)?$/.test(path));
+  assert.ok(parts.length >= 5, parts.join(" "));
+  for (const path of parts) await Deno.stat(path);
+  for (const name of ["rxjs", "playwright-core", "@ag-ui/client"]) {
+    assert.ok(paths.some((p) => p.includes(`/${name}/`)), name);
+  }
+  for (const name of ["yaml", "zod"]) assert.ok(parts.some((path) => path.includes(`/${name}/`)), name);
+  for (const name of ["@logtape/logtape", "@opentelemetry/api"]) {
+    assert.ok(!paths.some((p) => p.includes(`/${name}/`)), name);
+  }
 });
 
 Deno.test("an executable and the sources run with the same bounds of memory", async () => {
