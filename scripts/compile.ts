@@ -3,10 +3,9 @@
  * (docs/operators.md, "One executable").
  */
 import { parseArgs } from "node:util";
-import { z } from "zod";
 import { EXIT, StartFailure } from "../src/start_failure.ts";
 import { type Baked, compileArguments, GENERAL, narrowest, type Target, TARGETS } from "./compile_flags.ts";
-import { leftOut, ProgramInfo } from "./left_out.ts";
+import { unusedPaths } from "./left_out.ts";
 
 const USAGE = `deno task compile [--output FILE] [--target TARGET|all] [--create-workspaces] FLAGS OF THE SERVICE
 deno task compile [--output FILE] [--target TARGET|all] --general
@@ -23,6 +22,8 @@ const OWN = {
   "create-workspaces": { type: "boolean" },
   help: { type: "boolean", short: "h" },
 } as const;
+
+const PROGRAM = new URL("../main.ts", import.meta.url).pathname;
 
 interface Wish {
   readonly output: string;
@@ -68,33 +69,20 @@ async function bake({ isGeneral, flags, createsWorkspaces }: Wish, target: Targe
   return GENERAL;
 }
 
-async function compile(wish: Wish, target: Target | undefined): Promise<void> {
+async function compileAll(wish: Wish): Promise<void> {
+  const leftOut = await unusedPaths(PROGRAM);
+  for (const target of wish.targets) await compile(wish, leftOut, target);
+}
+
+async function compile(wish: Wish, leftOut: readonly string[], target: Target | undefined): Promise<void> {
   const baked = await bake(wish, target);
   const isOneOfMany = wish.targets.length > 1 && target !== undefined;
   const output = isOneOfMany ? `${wish.output}-${target}` : wish.output;
   say(`${output}: ${baked.permissions.join(" ")}\n`);
-  const main = new URL("../main.ts", import.meta.url).pathname;
-  const where = { main, output, deno: Deno.version.deno, leftOut: await unusedFiles(main) };
+  const where = { main: PROGRAM, output, deno: Deno.version.deno, leftOut };
   const args = compileArguments(baked, { ...where, ...(target !== undefined && { target }) });
   const { code } = await new Deno.Command(Deno.execPath(), { args }).spawn().status;
   if (code !== 0) throw new StartFailure([`deno compile failed (${code}).`], EXIT.failed);
-}
-
-async function unusedFiles(main: string): Promise<string[]> {
-  const program = ProgramInfo.parse(await info(main));
-  return leftOut(program, Caches.parse(await info()).npmCache);
-}
-
-const Caches = z.object({ npmCache: z.string() });
-
-/** What `deno info` tells of a program, or of deno itself. */
-async function info(...program: readonly string[]): Promise<unknown> {
-  const { success, stdout } = await new Deno.Command(Deno.execPath(), {
-    args: ["info", "--json", ...program],
-    stderr: "inherit",
-  }).output();
-  if (!success) throw new StartFailure(["deno info failed."], EXIT.failed);
-  return JSON.parse(new TextDecoder().decode(stdout));
 }
 
 function say(text: string): void {
@@ -106,7 +94,7 @@ async function main(args: readonly string[]): Promise<number> {
   try {
     const wish = readWish(args);
     if (wish === "help") say(USAGE);
-    else for (const target of wish.targets) await compile(wish, target);
+    else await compileAll(wish);
     return EXIT.ok;
   } catch (error) {
     if (!(error instanceof StartFailure)) throw error;

@@ -84,6 +84,7 @@ function notFixed({ flags }: CommandLine): string[] {
  */
 export const V8_FLAGS = "--v8-flags=--max-semi-space-size=4";
 
+/** What is made into which executable. */
 export interface Program {
   readonly main: string;
   readonly output: string;
@@ -99,6 +100,7 @@ export function compileArguments(
   { permissions, flags }: Baked,
   { main, output, target, deno, leftOut }: Program,
 ): string[] {
+  // What nothing imports is not even downloaded then; older versions take all that the lock names, but for what is left out.
   const [major = 0, minor = 0] = deno.split(".").map(Number);
   const excludes = major > 2 || minor >= 9;
   return [

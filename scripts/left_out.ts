@@ -1,8 +1,9 @@
 /**
  * What an executable leaves out of the npm packages. Deno reads all that is embedded into memory at each start: with the
- * packages of the tests, 76 MB of them, that took 60 ms and as much memory for ever. Pure.
+ * packages of the tests, 76 MB of them, that took 60 ms and as much memory for ever.
  */
 import { z } from "zod";
+import { EXIT, StartFailure } from "../src/start_failure.ts";
 
 const Package = z.object({
   name: z.string(),
@@ -14,10 +15,12 @@ const Package = z.object({
 });
 
 /** What `deno info --json PROGRAM` tells, as far as it counts here. */
-export const ProgramInfo = z.object({
+const ProgramInfo = z.object({
   modules: z.array(z.object({ npmPackage: z.string().optional() })),
   npmPackages: z.record(z.string(), Package),
 });
+
+const Caches = z.object({ npmCache: z.string() });
 
 /** Of packages that are used: sources, builds for other runtimes, a codec for more memory than a picture gets here. */
 const UNREAD: Readonly<Record<string, readonly string[]>> = {
@@ -28,7 +31,23 @@ const UNREAD: Readonly<Record<string, readonly string[]>> = {
   zod: ["src"],
 };
 
-/** The paths in deno's npm cache of packages that the program does not import, and of what it does not read of others. */
+/** The paths that an executable of the program at `main` leaves out. Throws StartFailure when deno cannot tell. */
+export async function unusedPaths(main: string): Promise<string[]> {
+  const program = ProgramInfo.parse(await info(main));
+  return leftOut(program, Caches.parse(await info()).npmCache);
+}
+
+/** What `deno info` tells of a program, or of deno itself. */
+async function info(...program: readonly string[]): Promise<unknown> {
+  const args = ["info", "--json", ...program];
+  const { success, stdout } = await new Deno.Command(Deno.execPath(), { args, stderr: "inherit" }).output();
+  if (!success) throw new StartFailure(["deno info failed."], EXIT.failed);
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+/**
+ * The paths in deno's npm cache of packages that the program does not import, and of what it does not read of others. Pure.
+ */
 export function leftOut(program: z.infer<typeof ProgramInfo>, npmCache: string): string[] {
   const used = usedBy(program);
   return Object.entries(program.npmPackages).flatMap(([id, { name, version, registryUrl, localPath }]) => {

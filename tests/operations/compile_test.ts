@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { compileArguments, GENERAL, narrowest, V8_FLAGS } from "../../scripts/compile_flags.ts";
-import { leftOut, ProgramInfo } from "../../scripts/left_out.ts";
+import { leftOut, unusedPaths } from "../../scripts/left_out.ts";
 import { StartFailure } from "../../src/start_failure.ts";
 
 const PATHS = ["--state-dir", "/var/lib/agui", "--allowed-cwds", "/work:/more"];
@@ -128,13 +128,7 @@ Deno.test("an executable holds the packages that it imports and what these need;
 });
 
 Deno.test("what an executable leaves out of the service's packages is there to be left out", async () => {
-  const info = async (...program: string[]) => {
-    const { stdout } = await new Deno.Command(Deno.execPath(), { args: ["info", "--json", ...program] }).output();
-    return JSON.parse(new TextDecoder().decode(stdout));
-  };
-  const main = new URL("../../main.ts", import.meta.url).pathname;
-  const [program, { npmCache }] = await Promise.all([info(main), info()]);
-  const paths = leftOut(ProgramInfo.parse(program), npmCache);
+  const paths = await unusedPaths(new URL("../../main.ts", import.meta.url).pathname);
   const parts = paths.filter((path) => !/\/\d+\.\d+\.\d+(_\d+)?$/.test(path));
   assert.ok(parts.length >= 5, parts.join(" "));
   for (const path of parts) await Deno.stat(path);
