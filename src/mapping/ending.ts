@@ -60,8 +60,8 @@ export function isRefusal(state: TaskState | undefined, said: string | undefined
 const TAKEN_ALONG = /^Task (cancellation requested|not running|\S+ is already completed)\./;
 
 /** Whether a new message was cancelled with the task before; sent again, it gets a task of its own. */
-export function isTakenAlong(said: string | undefined): boolean {
-  return said !== undefined && TAKEN_ALONG.test(said);
+export function isTakenAlong(state: TaskState | undefined, said: string | undefined): boolean {
+  return endingOf(state)?.ends === "error" && said !== undefined && TAKEN_ALONG.test(said);
 }
 
 /** A JSON-RPC error's code in AG-UI. */

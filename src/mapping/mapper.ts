@@ -219,7 +219,7 @@ export function createMapper(start: MapperStart): Mapper {
     const { iac, state } = status;
     sessionId = sessionIn(iac) ?? sessionId;
     const said = status.message?.text;
-    if (!working && (isRefusal(state, said) || (endingOf(state) && isTakenAlong(said)))) return retry();
+    if (!working && (isRefusal(state, said) || isTakenAlong(state, said))) return retry();
     if (state !== undefined && state !== "SUBMITTED") working = true;
     if (status.unknownState !== undefined) note(`unknown state ${status.unknownState}`);
     if (resumed || !isSessionNews()) return map(status, history);
@@ -302,7 +302,9 @@ export function createMapper(start: MapperStart): Mapper {
             return emit({ type: "CUSTOM", name: "iac-code.artifact.v1", value });
           }
           case "error":
-            return !working && isTakenAlong(frame.message) ? retry() : fail(errorCode(frame.data), frame.message);
+            return !working && isTakenAlong("FAILED", frame.message)
+              ? retry()
+              : fail(errorCode(frame.data), frame.message);
           case "invalid":
             return broken();
         }

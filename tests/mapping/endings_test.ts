@@ -182,6 +182,12 @@ for (const [which, frame] of Object.entries(TAKEN_ALONG)) {
   });
 }
 
+Deno.test("ends: what a cancel says is the agent's answer when it is the whole of a turn that went well", () => {
+  const run = mappedRun();
+  run.accept(status("INPUT_REQUIRED", {}, message("Task not running. Start it?")));
+  assert.deepEqual(run.lines(), ["text task-1-message: Task not running. Start it?", "success"]);
+});
+
 Deno.test("ends: the words of a refusal are a failure once the task has worked", () => {
   const run = mappedRun();
   run.accept(...BEGUN, status("FAILED", {}, message("Task is already working.")));
